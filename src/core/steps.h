@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the machine share among themselves: one file per operation
+ * of the algorithm, and the few verbs that each of them ends in.
+ */
+#ifndef QL_CORE_STEPS_H
+#define QL_CORE_STEPS_H
+
+#include "core/machine.h"
+
+/* step.c: the verbs */
+void ql_set_state(struct ql_machine *m, enum ql_state state);
+void ql_tell(struct ql_actions *out, enum ql_outcome outcome);
+void ql_send(struct ql_machine *m, struct ql_actions *out, unsigned node,
+             enum ql_request_kind request, uint64_t ttl_ns);
+void ql_open_round(struct ql_machine *m, uint64_t until);
+void ql_cast(struct ql_machine *m, unsigned node, enum ql_vote vote);
+/* Who has not answered will not be waited for any longer. */
+void ql_close_round(struct ql_machine *m);
+unsigned ql_count_keys(const struct ql_machine *m, enum ql_key key);
+
+/* acquire.c: attempts */
+void ql_acquire_begin(struct ql_machine *m, uint64_t until,
+                      struct ql_actions *out);
+void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out);
+void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
+                     struct ql_actions *out);
+void ql_acquire_timeout(struct ql_machine *m, struct ql_actions *out);
+void ql_acquire_undo(struct ql_machine *m, struct ql_actions *out);
+
+/* clean.c: after a failed attempt */
+void ql_clean_begin(struct ql_machine *m, struct ql_actions *out);
+void ql_clean_vote(struct ql_machine *m, const struct ql_event *ev,
+                   struct ql_actions *out);
+void ql_clean_timeout(struct ql_machine *m, struct ql_actions *out);
+
+/* hold.c: having it, and losing it */
+void ql_hold_begin(struct ql_machine *m, struct ql_actions *out);
+void ql_hold_check(struct ql_machine *m, struct ql_actions *out);
+uint64_t ql_hold_deadline(const struct ql_machine *m);
+void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
+                  struct ql_actions *out);
+
+/* extend.c: extension, renewal, repair */
+void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
+                     enum ql_errand errand, struct ql_actions *out);
+void ql_extend_vote(struct ql_machine *m, const struct ql_event *ev,
+                    struct ql_actions *out);
+void ql_extend_timeout(struct ql_machine *m, struct ql_actions *out);
+void ql_repair_vote(struct ql_machine *m, const struct ql_event *ev);
+uint64_t ql_renew_time(struct ql_machine *m);
+
+/* inspect.c: looking, without touching */
+void ql_inspect_begin(struct ql_machine *m, enum ql_errand errand,
+                      struct ql_actions *out);
+void ql_inspect_vote(struct ql_machine *m, const struct ql_event *ev,
+                     struct ql_actions *out);
+void ql_inspect_timeout(struct ql_machine *m, struct ql_actions *out);
+/* The largest group of nodes that name the same holder. */
+unsigned ql_largest_holding(const struct ql_machine *m);
+
+/* release.c */
+void ql_release_begin(struct ql_machine *m, struct ql_actions *out);
+void ql_release_vote(struct ql_machine *m, const struct ql_event *ev,
+                     struct ql_actions *out);
+void ql_release_timeout(struct ql_machine *m, struct ql_actions *out);
+
+#endif
