@@ -507,6 +507,8 @@ typedef void ql_done_fn(ql_lock *lock, int result, void *arg);
  * not started (then the callback is not called).
  */
 QL_API int ql_lock_acquire_start(ql_lock *lock, ql_done_fn *done, void *arg);
+QL_API int ql_lock_acquire_start_timed(ql_lock *lock, int64_t wait_ms,
+                                       ql_done_fn *done, void *arg);
 QL_API int ql_lock_extend_start(ql_lock *lock, uint32_t ttl_ms,
                                 ql_done_fn *done, void *arg);
 QL_API int ql_lock_release_start(ql_lock *lock, ql_done_fn *done, void *arg);

@@ -70,20 +70,20 @@ enum ql_event_kind {
     QL_EV_VERIFY,  /* is it still ours? */
     QL_EV_INSPECT, /* whose is it? */
     QL_EV_CANCEL,  /* give up what runs; tidy up all the same */
-    QL_EV_ABORT,   /* no token could be drawn; the SENDs after it were not done */
+    QL_EV_ABORT, /* no token could be drawn; the SENDs after it were not done */
 };
 
 struct ql_event {
     enum ql_event_kind kind;
     uint64_t now;
-    uint64_t until;        /* ACQUIRE */
-    uint64_t ttl_ns;       /* EXTEND */
-    uint32_t round;        /* VOTE: as in the SEND it answers */
-    unsigned node;         /* VOTE */
-    enum ql_vote vote;     /* VOTE */
+    uint64_t until;               /* ACQUIRE */
+    uint64_t ttl_ns;              /* EXTEND */
+    uint32_t round;               /* VOTE: as in the SEND it answers */
+    unsigned node;                /* VOTE */
+    enum ql_vote vote;            /* VOTE */
     enum ql_request_kind request; /* VOTE */
-    uint64_t remaining_ns; /* VOTE: of the key that is there, if known */
-    uint32_t holder;       /* VOTE: a hash of whose key; 0: not known */
+    uint64_t remaining_ns;        /* VOTE: of the key that is there, if known */
+    uint32_t holder;              /* VOTE: a hash of whose key; 0: not known */
 };
 
 enum ql_action_kind {
@@ -102,7 +102,7 @@ enum ql_outcome {
     QL_OUT_CANCELLED,
     QL_OUT_ABORTED, /* an action failed on our side */
     QL_OUT_EXTENDED,
-    QL_OUT_GONE, /* a majority does not have our token */
+    QL_OUT_GONE,     /* a majority does not have our token */
     QL_OUT_TOO_LATE, /* extend: our own validity has ended */
     QL_OUT_CAPPED,   /* extend: not beyond max_hold */
     QL_OUT_RELEASED,
@@ -123,15 +123,16 @@ struct ql_action {
     uint64_t ttl_ns;              /* SEND: ACQUIRE, EXTEND */
 };
 
-/* No step yields more: a token, two rounds of sends, two things to tell. */
-#define QL_ACTIONS_MAX (2 * QL_BALLOT_MAX + 4)
+/* No step yields more: a token, a round of sends, a few things to tell. */
+#define QL_ACTIONS_MAX (QL_BALLOT_MAX + 4)
 
 struct ql_actions {
     unsigned count;
     struct ql_action list[QL_ACTIONS_MAX];
 };
 
-/* What the life of a lock passes through; step.c has the table of transitions. */
+/* What the life of a lock passes through; step.c has the table of transitions.
+ */
 enum ql_state {
     QL_IDLE,      /* nothing held */
     QL_ACQUIRING, /* an attempt is on its way */
@@ -163,9 +164,9 @@ enum ql_key {
 
 /* One node, as one lock sees it. */
 struct ql_peer {
-    uint32_t holder; /* a hash of whose key is there; 0: not known */
-    uint8_t vote;    /* enum ql_vote, in the running round */
-    uint8_t key;     /* enum ql_key */
+    uint32_t holder;       /* a hash of whose key is there; 0: not known */
+    uint8_t vote;          /* enum ql_vote, in the running round */
+    uint8_t key;           /* enum ql_key */
     uint64_t remaining_ns; /* of that key, when last heard of */
 };
 
@@ -189,8 +190,11 @@ struct ql_machine {
     uint32_t extend_round;  /* the last extension's; its repairs share it */
     uint8_t state;          /* enum ql_state */
     uint8_t errand;         /* enum ql_errand */
-    uint8_t outcome;        /* CLEANING: what may be told of the attempt */
-    uint8_t spoke;          /* CLEANING: nodes that answered the attempt */
+    uint8_t spoke;          /* CLEANING: nodes that answered the attempt, */
+    uint8_t granted;        /* those of them that said yes, */
+    uint8_t refused;        /* and those that had another's key */
+    bool retry_allowed;     /* CLEANING: another attempt will follow */
+    bool loss_told;
     struct ql_ballot ballot; /* of the running round */
     struct ql_peer peer[];   /* rules->nodes of them */
 };

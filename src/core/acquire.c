@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attempts to acquire. Redlock, steps 1 to 3: take the time, ask all nodes at
+ * once, and hold the lock if a majority said yes and validity is left.
+ */
+#include <assert.h>
+
+#include "core/steps.h"
+#include "core/time.h"
+#include "core/validity.h"
+
+void ql_acquire_begin(struct ql_machine *m, uint64_t until,
+                      struct ql_actions *out)
+{
+    assert(m->state == QL_IDLE && m->errand == QL_ERRAND_NONE);
+    m->attempt = 0;
+    m->wait_until = until;
+    ql_acquire_attempt(m, out);
+}
+
+/*
+ * Each attempt has a time and a token of its own: what an earlier one left on a
+ * node can neither lengthen this one's validity nor be taken for its key.
+ */
+void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out)
+{
+    ql_set_state(m, QL_ACQUIRING);
+    m->attempt++;
+    m->ttl_ns = m->terms->ttl_ns;
+    m->valid_until = 0;
+    m->loss_told = false;
+    m->hold_until = ql_time_add(m->now, m->terms->max_hold_ns);
+    m->expires_at = ql_time_add(m->now, m->ttl_ns);
+    ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
+    m->acquire_round = m->round;
+
+    out->list[out->count++] = (struct ql_action){.kind = QL_DO_TOKEN};
+    for (unsigned i = 0; i < m->rules->nodes; i++) {
+        m->peer[i] = (struct ql_peer){.key = QL_KEY_MAYBE};
+        ql_cast(m, i, QL_VOTE_ASKED);
+        ql_send(m, out, i, QL_REQ_ACQUIRE, m->ttl_ns);
+    }
+}
+
+/* What an answer to an acquire tells of our key, whenever it comes. */
+static void note_key(struct ql_peer *peer, enum ql_vote vote)
+{
+    switch (vote) {
+    case QL_VOTE_YES:
+        peer->key = QL_KEY_OURS;
+        break;
+    case QL_VOTE_FOREIGN:
+        peer->key = QL_KEY_NOT;
+        break;
+    case QL_VOTE_UNSENT:
+        peer->key = QL_KEY_NONE;
+        break;
+    default: /* it may have been done all the same */
+        peer->key = QL_KEY_MAYBE;
+    }
+}
+
+static void decide(struct ql_machine *m, struct ql_actions *out)
+{
+    switch (ql_ballot_state(&m->ballot)) {
+    case QL_BALLOT_OPEN:
+        return;
+    case QL_BALLOT_WON:
+        m->valid_until =
+            ql_time_min(m->hold_until,
+                        ql_valid_until(m->t0, m->ttl_ns, m->rules->drift_ppm));
+        /* "If and only if the client was able to acquire the lock in the
+         * majority of the instances, and the total time elapsed to acquire
+         * the lock is less than lock validity time": m->now is the time at
+         * which the last counted answer had been parsed. */
+        if (m->now < m->valid_until) {
+            ql_hold_begin(m, out);
+            ql_tell(out, QL_OUT_ACQUIRED);
+            return;
+        }
+        m->valid_until = 0;
+        break;
+    case QL_BALLOT_LOST:
+        break;
+    }
+    ql_clean_begin(m, out);
+}
+
+void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
+                     struct ql_actions *out)
+{
+    struct ql_peer *peer = &m->peer[ev->node];
+
+    if (m->state == QL_ACQUIRING) {
+        note_key(peer, ev->vote);
+        if (peer->vote != QL_VOTE_ASKED)
+            return;
+        ql_cast(m, ev->node, ev->vote);
+        decide(m, out);
+    } else if (m->state == QL_HELD || m->state == QL_LOST) {
+        /* The lock was decided without this node. A late yes makes it rest on
+         * more than a bare majority; a late no is left to the extension. */
+        if (peer->key == QL_KEY_MAYBE)
+            note_key(peer, ev->vote);
+    }
+    /* Otherwise the attempt was given up: a release stands behind it. */
+}
+
+void ql_acquire_timeout(struct ql_machine *m, struct ql_actions *out)
+{
+    ql_close_round(m);
+    decide(m, out);
+}
+
+/*
+ * "It will try to unlock all the instances, even the ones it believed it was
+ * not able to lock": on every node that was sent anything.
+ */
+void ql_acquire_undo(struct ql_machine *m, struct ql_actions *out)
+{
+    ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        if (m->peer[i].key != QL_KEY_NONE)
+            ql_send(m, out, i, QL_REQ_RELEASE, m->ttl_ns);
+}

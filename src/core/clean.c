@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * After a failed attempt: its keys are released at once on every node that was
+ * sent anything, and the answers tell who holds the lock, and for how long.
+ * Then another attempt, or the caller is told.
+ */
+#include "core/backoff.h"
+#include "core/steps.h"
+#include "core/time.h"
+
+static bool barred(const struct ql_machine *m)
+{
+    return m->ballot.count[QL_VOTE_BARRED] >= ql_ballot_veto(&m->ballot);
+}
+
+/*
+ * Which word describes the failure. Somebody holds the lock if one holder has
+ * a majority, or if that holder alone has anything; else the votes were split
+ * among several, or came too late. A node that refused, and does not say for
+ * whom, goes with the largest holder.
+ */
+static enum ql_outcome describe(const struct ql_machine *m)
+{
+    unsigned foreign = m->ballot.count[QL_VOTE_FOREIGN];
+    unsigned largest = ql_largest_holding(m);
+
+    if (m->spoke < m->rules->quorum || barred(m))
+        return QL_OUT_NO_QUORUM;
+    if (m->refused > foreign)
+        largest += m->refused - foreign;
+    if (largest >= m->rules->quorum)
+        return QL_OUT_HELD;
+    if (m->granted == 0 && largest >= m->refused)
+        return QL_OUT_HELD;
+    return QL_OUT_SPLIT;
+}
+
+static void finish(struct ql_machine *m, struct ql_actions *out)
+{
+    if (m->retry_allowed && !barred(m)) {
+        ql_set_state(m, QL_WAITING);
+        return;
+    }
+    ql_set_state(m, QL_IDLE);
+    ql_tell(out, describe(m));
+}
+
+/* Whether to try again, and when: counted from the moment of the decision. */
+static void plan_retry(struct ql_machine *m)
+{
+    uint32_t tries = m->terms->tries;
+    /* So many nodes refuse for good that no attempt can succeed. */
+    bool barred = m->ballot.count[QL_VOTE_BARRED] >= ql_ballot_veto(&m->ballot);
+
+    m->retry_allowed =
+        !barred && (tries == 0 || m->attempt < tries) && m->now < m->wait_until;
+    if (!m->retry_allowed)
+        return;
+    m->retry_at =
+        ql_time_add(m->now, ql_backoff_ns(m->terms, m->attempt + 1, &m->rand));
+    /* The last attempt is made when the wait is over, not before. */
+    m->retry_at = ql_time_min(m->retry_at, m->wait_until);
+}
+
+/*
+ * Nodes that already kept us waiting are sent their release, but are not waited
+ * for again.
+ */
+void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
+{
+    uint8_t before[QL_BALLOT_MAX];
+    bool waited_for = false;
+
+    ql_set_state(m, QL_CLEANING);
+    plan_retry(m);
+    m->spoke = ql_ballot_answered(&m->ballot);
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        before[i] = m->peer[i].vote;
+
+    ql_acquire_undo(m, out);
+    for (unsigned i = 0; i < m->rules->nodes; i++) {
+        if (m->peer[i].key == QL_KEY_NONE)
+            continue;
+        if (before[i] == QL_VOTE_FAILED || before[i] == QL_VOTE_BARRED) {
+            ql_cast(m, i, QL_VOTE_FAILED);
+            continue;
+        }
+        ql_cast(m, i, QL_VOTE_ASKED);
+        waited_for = true;
+    }
+    if (!waited_for)
+        finish(m, out);
+}
+
+void ql_clean_vote(struct ql_machine *m, const struct ql_event *ev,
+                   struct ql_actions *out)
+{
+    struct ql_peer *peer = &m->peer[ev->node];
+
+    if (peer->vote != QL_VOTE_ASKED && peer->vote != QL_VOTE_FAILED)
+        return;
+    ql_cast(m, ev->node, ev->vote);
+    peer->holder = ev->holder;
+    peer->remaining_ns = ev->remaining_ns;
+    if (m->ballot.count[QL_VOTE_ASKED] == 0)
+        finish(m, out);
+}
+
+void ql_clean_timeout(struct ql_machine *m, struct ql_actions *out)
+{
+    ql_close_round(m);
+    finish(m, out);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Extension: our key, where it is still ours, lasts a ttl from now. The caller
+ * asks for it, or the machine does so by itself (renewal). And repair: a node
+ * that has lost the key gets it back, without being counted for it.
+ */
+#include <assert.h>
+
+#include "core/steps.h"
+#include "core/time.h"
+#include "core/validity.h"
+
+/*
+ * A third of the ttl after the last success, so that two renewals may fail; a
+ * little earlier at random, so that many locks do not renew at one moment.
+ */
+uint64_t ql_renew_time(struct ql_machine *m)
+{
+    uint64_t third = m->ttl_ns / 3;
+
+    if (!m->terms->renew || m->valid_until >= m->hold_until)
+        return QL_NEVER;
+    return ql_time_add(m->t0,
+                       ql_rand_between(&m->rand, third - third / 10, third));
+}
+
+/* After a renewal that failed: soon, but not in a loop. */
+static uint64_t renew_again_time(struct ql_machine *m)
+{
+    uint64_t pause = ql_time_min(m->ttl_ns / 12, m->terms->retry_delay_ns);
+
+    return ql_time_add(m->now, ql_time_max(pause, QL_NS_PER_MS));
+}
+
+static uint64_t extended_until(const struct ql_machine *m)
+{
+    return ql_time_min(m->hold_until,
+                       ql_valid_until(m->t0, m->ttl_ns, m->rules->drift_ppm));
+}
+
+/* The answer to a request that cannot be granted any more, if it is one. */
+static enum ql_outcome refusal(const struct ql_machine *m)
+{
+    if (m->state == QL_LOST)
+        return QL_OUT_TOO_LATE;
+    if (m->state == QL_HELD && m->valid_until >= m->hold_until)
+        return QL_OUT_CAPPED;
+    if (m->state == QL_ADOPTED && m->now >= m->hold_until)
+        return QL_OUT_CAPPED;
+    return QL_OUT_NONE;
+}
+
+void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
+                     enum ql_errand errand, struct ql_actions *out)
+{
+    enum ql_outcome refused = refusal(m);
+
+    assert(m->errand == QL_ERRAND_NONE || m->errand == QL_ERRAND_RENEW);
+    assert(m->state == QL_HELD || m->state == QL_ADOPTED ||
+           m->state == QL_LOST);
+    if (refused != QL_OUT_NONE) {
+        ql_tell(out, refused);
+        return;
+    }
+    m->errand = errand;
+    m->ttl_ns = ttl_ns;
+    ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
+    m->extend_round = m->round;
+    m->expires_at = ql_time_max(m->expires_at, ql_time_add(m->now, m->ttl_ns));
+    /* A ttl that ends sooner shortens the lock from the moment it is asked
+     * for: some node may do so, whatever we come to hear. */
+    if (m->state == QL_HELD)
+        m->valid_until = ql_time_min(m->valid_until, extended_until(m));
+    for (unsigned i = 0; i < m->rules->nodes; i++) {
+        ql_cast(m, i, QL_VOTE_ASKED);
+        ql_send(m, out, i, QL_REQ_EXTEND, m->ttl_ns);
+    }
+}
+
+/*
+ * What is left of the extension's ttl: a key put back does not outlive those
+ * of the nodes that extended.
+ */
+static void repair(struct ql_machine *m, unsigned node, struct ql_actions *out)
+{
+    uint64_t left = ql_time_sub(ql_time_add(m->t0, m->ttl_ns), m->now);
+    uint32_t round = m->round;
+
+    if (left < QL_NS_PER_MS)
+        return;
+    m->peer[node].key = QL_KEY_MAYBE;
+    m->round = m->extend_round; /* the answer is the extension's business */
+    ql_send(m, out, node, QL_REQ_ACQUIRE, left);
+    m->round = round;
+}
+
+static void extended(struct ql_machine *m, struct ql_actions *out)
+{
+    enum ql_errand errand = m->errand;
+    uint64_t until = extended_until(m);
+
+    if (m->now >= until) { /* the answers took the whole ttl */
+        if (m->state == QL_HELD)
+            m->valid_until = until;
+        ql_hold_lose(m, QL_OUT_TOO_LATE, out);
+        return;
+    }
+    m->errand = QL_ERRAND_NONE;
+    m->valid_until = until;
+    if (m->state == QL_ADOPTED)
+        ql_set_state(m, QL_HELD);
+    m->renew_at = ql_renew_time(m);
+    if (errand == QL_ERRAND_EXTEND)
+        ql_tell(out, QL_OUT_EXTENDED);
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        if (m->peer[i].vote == QL_VOTE_MISSING)
+            repair(m, i, out);
+}
+
+static void failed(struct ql_machine *m, struct ql_actions *out)
+{
+    enum ql_errand errand = m->errand;
+
+    m->errand = QL_ERRAND_NONE;
+    if (m->terms->renew)
+        m->renew_at = renew_again_time(m);
+    if (errand == QL_ERRAND_EXTEND)
+        ql_tell(out, QL_OUT_NO_QUORUM);
+}
+
+/* A majority says that it has no key of ours: no more time can be won. */
+static bool vetoed(const struct ql_machine *m)
+{
+    return ql_count_keys(m, QL_KEY_NOT) >= ql_ballot_veto(&m->ballot);
+}
+
+static void decide(struct ql_machine *m, struct ql_actions *out)
+{
+    enum ql_ballot_state state = ql_ballot_state(&m->ballot);
+
+    if (vetoed(m)) {
+        m->valid_until = 0;
+        ql_hold_lose(m, QL_OUT_GONE, out);
+    } else if (state == QL_BALLOT_WON) {
+        extended(m, out);
+    } else if (state == QL_BALLOT_LOST) {
+        failed(m, out);
+    }
+}
+
+/* An answer after the decision can still show that the lock is gone, or that a
+ * node wants repair. */
+static void late(struct ql_machine *m, const struct ql_event *ev,
+                 struct ql_actions *out)
+{
+    if (vetoed(m)) {
+        m->valid_until = 0;
+        ql_hold_lose(m, QL_OUT_GONE, out);
+    } else if (ev->vote == QL_VOTE_MISSING && m->round == m->extend_round &&
+               ql_ballot_state(&m->ballot) == QL_BALLOT_WON) {
+        repair(m, ev->node, out);
+    }
+}
+
+void ql_extend_vote(struct ql_machine *m, const struct ql_event *ev,
+                    struct ql_actions *out)
+{
+    bool running =
+        m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_RENEW;
+
+    if (m->state != QL_HELD && m->state != QL_ADOPTED)
+        return;
+    if (ev->vote == QL_VOTE_YES)
+        m->peer[ev->node].key = QL_KEY_OURS;
+    else if (ev->vote == QL_VOTE_MISSING || ev->vote == QL_VOTE_FOREIGN)
+        m->peer[ev->node].key = QL_KEY_NOT;
+    if (!running) {
+        late(m, ev, out);
+        return;
+    }
+    if (m->peer[ev->node].vote != QL_VOTE_ASKED)
+        return;
+    ql_cast(m, ev->node, ev->vote);
+    decide(m, out);
+}
+
+void ql_extend_timeout(struct ql_machine *m, struct ql_actions *out)
+{
+    ql_close_round(m);
+    decide(m, out);
+}
+
+void ql_repair_vote(struct ql_machine *m, const struct ql_event *ev)
+{
+    if (m->state != QL_HELD && m->state != QL_LOST)
+        return;
+    if (ev->vote == QL_VOTE_YES)
+        m->peer[ev->node].key = QL_KEY_OURS;
+    else if (ev->vote == QL_VOTE_FOREIGN)
+        m->peer[ev->node].key = QL_KEY_NOT;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Having the lock, and losing it: by the clock, or because nodes say so. */
+#include "core/steps.h"
+#include "core/time.h"
+
+void ql_hold_begin(struct ql_machine *m, struct ql_actions *out)
+{
+    (void)out;
+    ql_set_state(m, QL_HELD);
+    m->renew_at = ql_renew_time(m);
+}
+
+/*
+ * When the lock counts as lost unless it is extended before: at the end of its
+ * validity, or so much earlier as a lock that renews itself was promised.
+ */
+uint64_t ql_hold_deadline(const struct ql_machine *m)
+{
+    return m->terms->renew
+               ? ql_time_sub(m->valid_until, m->terms->loss_notice_ns)
+               : m->valid_until;
+}
+
+static void tell_loss(struct ql_machine *m, struct ql_actions *out)
+{
+    if (m->loss_told)
+        return;
+    m->loss_told = true;
+    ql_tell(out,
+            m->valid_until == m->hold_until ? QL_OUT_LOST_CAPPED : QL_OUT_LOST);
+}
+
+/* `errand_outcome` is for the caller's own request, if one is running. */
+void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
+                  struct ql_actions *out)
+{
+    bool asked = m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_VERIFY;
+
+    ql_set_state(m, QL_LOST);
+    if (m->errand != QL_ERRAND_INSPECT)
+        m->errand = QL_ERRAND_NONE;
+    if (asked)
+        ql_tell(out, errand_outcome);
+    tell_loss(m, out);
+}
+
+/*
+ * Before anything else is done with an event: a lock whose time is up is lost,
+ * even if the event is the very answer that would have extended it. "Never
+ * after one's own deadline": somebody else may have held it in between.
+ */
+void ql_hold_check(struct ql_machine *m, struct ql_actions *out)
+{
+    if (m->state == QL_HELD && m->now >= ql_hold_deadline(m))
+        ql_hold_lose(m, QL_OUT_TOO_LATE, out);
+}
+
+uint64_t ql_machine_valid_ns(const struct ql_machine *m, uint64_t now)
+{
+    if (m->state != QL_HELD && m->state != QL_LOST)
+        return 0;
+    return ql_time_sub(m->valid_until, now);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The machine's one way in: takes an event to the file of the operation that
+ * it concerns. Also the table of legal transitions, the earliest deadline, and
+ * the verbs that the operations are written in.
+ */
+#include <assert.h>
+
+#include "core/steps.h"
+#include "core/time.h"
+
+#define BIT(state) (1u << (state))
+
+/* Where each state may lead. A step that leaves this table is our own bug. */
+static const unsigned transitions[QL_STATES] = {
+    [QL_IDLE] = BIT(QL_ACQUIRING) | BIT(QL_ADOPTED),
+    [QL_ACQUIRING] = BIT(QL_HELD) | BIT(QL_CLEANING) | BIT(QL_IDLE),
+    [QL_CLEANING] = BIT(QL_WAITING) | BIT(QL_IDLE),
+    [QL_WAITING] = BIT(QL_ACQUIRING) | BIT(QL_IDLE),
+    [QL_HELD] = BIT(QL_LOST) | BIT(QL_RELEASING),
+    [QL_ADOPTED] = BIT(QL_HELD) | BIT(QL_LOST) | BIT(QL_RELEASING),
+    [QL_LOST] = BIT(QL_RELEASING),
+    [QL_RELEASING] = BIT(QL_IDLE),
+};
+
+void ql_set_state(struct ql_machine *m, enum ql_state state)
+{
+    assert(transitions[m->state] & BIT(state));
+    m->state = state;
+}
+
+void ql_tell(struct ql_actions *out, enum ql_outcome outcome)
+{
+    assert(out->count < QL_ACTIONS_MAX);
+    out->list[out->count++] =
+        (struct ql_action){.kind = QL_DO_TELL, .outcome = outcome};
+}
+
+void ql_send(struct ql_machine *m, struct ql_actions *out, unsigned node,
+             enum ql_request_kind request, uint64_t ttl_ns)
+{
+    assert(out->count < QL_ACTIONS_MAX && node < m->rules->nodes);
+    out->list[out->count++] = (struct ql_action){.kind = QL_DO_SEND,
+                                                 .request = request,
+                                                 .node = node,
+                                                 .round = m->round,
+                                                 .ttl_ns = ttl_ns};
+}
+
+/* Votes of earlier rounds carry earlier numbers, and are told apart by that. */
+void ql_open_round(struct ql_machine *m, uint64_t until)
+{
+    m->round++;
+    m->t0 = m->now;
+    m->round_until = until;
+    ql_ballot_open(&m->ballot, m->rules->nodes, m->rules->quorum);
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        m->peer[i].vote = QL_VOTE_NONE;
+}
+
+void ql_cast(struct ql_machine *m, unsigned node, enum ql_vote vote)
+{
+    ql_ballot_cast(&m->ballot, &m->peer[node].vote, vote);
+}
+
+void ql_close_round(struct ql_machine *m)
+{
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        if (m->peer[i].vote == QL_VOTE_ASKED)
+            ql_cast(m, i, QL_VOTE_FAILED);
+}
+
+unsigned ql_count_keys(const struct ql_machine *m, enum ql_key key)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        count += m->peer[i].key == key;
+    return count;
+}
+
+size_t ql_machine_size(unsigned nodes)
+{
+    return sizeof(struct ql_machine) + nodes * sizeof(struct ql_peer);
+}
+
+void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
+                     const struct ql_terms *terms, uint64_t seed)
+{
+    *m = (struct ql_machine){.rules = rules,
+                             .terms = terms,
+                             .ttl_ns = terms->ttl_ns,
+                             .state = QL_IDLE,
+                             .errand = QL_ERRAND_NONE};
+    for (unsigned i = 0; i < rules->nodes; i++)
+        m->peer[i] = (struct ql_peer){0};
+    ql_rand_seed(&m->rand, seed);
+    ql_ballot_open(&m->ballot, rules->nodes, rules->quorum);
+}
+
+/* A token taken over: what its holder sent where, we do not know. */
+static void adopt(struct ql_machine *m)
+{
+    ql_set_state(m, QL_ADOPTED);
+    m->loss_told = false;
+    m->valid_until = 0;
+    m->hold_until = ql_time_add(m->now, m->terms->max_hold_ns);
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        m->peer[i].key = QL_KEY_MAYBE;
+}
+
+static void vote(struct ql_machine *m, const struct ql_event *ev,
+                 struct ql_actions *out)
+{
+    assert(ev->node < m->rules->nodes);
+    switch (ev->request) {
+    case QL_REQ_ACQUIRE:
+        if (ev->round == m->acquire_round)
+            ql_acquire_vote(m, ev, out);
+        else if (ev->round == m->extend_round)
+            ql_repair_vote(m, ev);
+        break;
+    case QL_REQ_EXTEND:
+        if (ev->round == m->extend_round)
+            ql_extend_vote(m, ev, out);
+        break;
+    case QL_REQ_RELEASE:
+        if (ev->round != m->round)
+            break;
+        if (m->state == QL_CLEANING)
+            ql_clean_vote(m, ev, out);
+        else if (m->state == QL_RELEASING)
+            ql_release_vote(m, ev, out);
+        break;
+    case QL_REQ_INSPECT:
+        if (ev->round == m->round)
+            ql_inspect_vote(m, ev, out);
+        break;
+    }
+}
+
+static void errand_timeout(struct ql_machine *m, struct ql_actions *out)
+{
+    if (m->errand == QL_ERRAND_NONE || m->now < m->round_until)
+        return;
+    if (m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_RENEW)
+        ql_extend_timeout(m, out);
+    else
+        ql_inspect_timeout(m, out);
+}
+
+static void time_passed(struct ql_machine *m, struct ql_actions *out)
+{
+    bool round_over = m->now >= m->round_until;
+
+    switch ((enum ql_state)m->state) {
+    case QL_ACQUIRING:
+        if (round_over)
+            ql_acquire_timeout(m, out);
+        break;
+    case QL_CLEANING:
+        if (round_over)
+            ql_clean_timeout(m, out);
+        break;
+    case QL_WAITING:
+        if (m->now >= m->retry_at)
+            ql_acquire_attempt(m, out);
+        break;
+    case QL_RELEASING:
+        if (round_over)
+            ql_release_timeout(m, out);
+        break;
+    case QL_HELD:
+        errand_timeout(m, out);
+        if (m->errand == QL_ERRAND_NONE && m->state == QL_HELD &&
+            m->now >= m->renew_at)
+            ql_extend_begin(m, m->ttl_ns, QL_ERRAND_RENEW, out);
+        break;
+    case QL_IDLE:
+    case QL_ADOPTED:
+    case QL_LOST:
+        errand_timeout(m, out);
+        break;
+    case QL_STATES:
+        break;
+    }
+}
+
+/* Gives up what runs. What it left on the nodes is released all the same. */
+static void cancel(struct ql_machine *m, struct ql_actions *out)
+{
+    switch ((enum ql_state)m->state) {
+    case QL_ACQUIRING:
+        ql_acquire_undo(m, out);
+        /* fall through */
+    case QL_CLEANING:
+    case QL_WAITING:
+        ql_set_state(m, QL_IDLE);
+        ql_tell(out, QL_OUT_CANCELLED);
+        break;
+    case QL_RELEASING: /* the releases are on their way already */
+        ql_set_state(m, QL_IDLE);
+        ql_tell(out, QL_OUT_UNSURE);
+        break;
+    default:
+        if (m->errand == QL_ERRAND_NONE || m->errand == QL_ERRAND_RENEW)
+            break;
+        m->errand = QL_ERRAND_NONE;
+        ql_tell(out, QL_OUT_CANCELLED);
+    }
+}
+
+/* No token: the attempt ends before anything of it was sent. */
+static void abort_attempt(struct ql_machine *m, struct ql_actions *out)
+{
+    assert(m->state == QL_ACQUIRING);
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        m->peer[i].key = QL_KEY_NONE;
+    ql_set_state(m, QL_IDLE);
+    ql_tell(out, QL_OUT_ABORTED);
+}
+
+void ql_step(struct ql_machine *m, const struct ql_event *ev,
+             struct ql_actions *out)
+{
+    assert(ev->now >= m->now);
+    m->now = ev->now;
+    out->count = 0;
+    ql_hold_check(m, out);
+
+    switch (ev->kind) {
+    case QL_EV_ACQUIRE:
+        ql_acquire_begin(m, ev->until, out);
+        break;
+    case QL_EV_ADOPT:
+        adopt(m);
+        break;
+    case QL_EV_VOTE:
+        vote(m, ev, out);
+        break;
+    case QL_EV_TIME:
+        time_passed(m, out);
+        break;
+    case QL_EV_WAKE:
+        if (m->state == QL_WAITING)
+            ql_acquire_attempt(m, out);
+        break;
+    case QL_EV_EXTEND:
+        ql_extend_begin(m, ev->ttl_ns, QL_ERRAND_EXTEND, out);
+        break;
+    case QL_EV_RELEASE:
+        ql_release_begin(m, out);
+        break;
+    case QL_EV_VERIFY:
+        ql_inspect_begin(m, QL_ERRAND_VERIFY, out);
+        break;
+    case QL_EV_INSPECT:
+        ql_inspect_begin(m, QL_ERRAND_INSPECT, out);
+        break;
+    case QL_EV_CANCEL:
+        cancel(m, out);
+        break;
+    case QL_EV_ABORT:
+        abort_attempt(m, out);
+        break;
+    }
+}
+
+uint64_t ql_machine_deadline(const struct ql_machine *m)
+{
+    switch ((enum ql_state)m->state) {
+    case QL_ACQUIRING:
+    case QL_CLEANING:
+    case QL_RELEASING:
+        return m->round_until;
+    case QL_WAITING:
+        return m->retry_at;
+    case QL_HELD:
+        return ql_time_min(ql_hold_deadline(m), m->errand == QL_ERRAND_NONE
+                                                    ? m->renew_at
+                                                    : m->round_until);
+    default:
+        return m->errand == QL_ERRAND_NONE ? QL_NEVER : m->round_until;
+    }
+}
