@@ -53,6 +53,7 @@ static void note_key(struct ql_peer *peer, enum ql_vote vote)
         peer->key = QL_KEY_NOT;
         break;
     case QL_VOTE_UNSENT:
+    case QL_VOTE_BARRED: /* refused by the server, so not done */
         peer->key = QL_KEY_NONE;
         break;
     default: /* it may have been done all the same */
@@ -74,7 +75,7 @@ static void decide(struct ql_machine *m, struct ql_actions *out)
          * the lock is less than lock validity time": m->now is the time at
          * which the last counted answer had been parsed. */
         if (m->now < m->valid_until) {
-            ql_hold_begin(m, out);
+            ql_hold_begin(m);
             ql_tell(out, QL_OUT_ACQUIRED);
             return;
         }

@@ -11,8 +11,11 @@
 uint64_t ql_backoff_ns(const struct ql_terms *terms, unsigned attempt,
                        struct ql_rand *rand)
 {
-    if (terms->delay)
-        return terms->delay(attempt, terms->delay_arg) * QL_NS_PER_MS;
-    return ql_rand_between(rand, terms->retry_delay_ns / 2,
-                           terms->retry_delay_ns);
+    uint64_t delay_ns =
+        terms->delay ? terms->delay(attempt, terms->delay_arg) * QL_NS_PER_MS
+                     : ql_rand_between(rand, terms->retry_delay_ns / 2,
+                                       terms->retry_delay_ns);
+
+    /* A delay of nothing would be a loop that floods the servers. */
+    return ql_time_max(delay_ns, QL_NS_PER_MS);
 }

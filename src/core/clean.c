@@ -49,11 +49,9 @@ static void finish(struct ql_machine *m, struct ql_actions *out)
 static void plan_retry(struct ql_machine *m)
 {
     uint32_t tries = m->terms->tries;
-    /* So many nodes refuse for good that no attempt can succeed. */
-    bool barred = m->ballot.count[QL_VOTE_BARRED] >= ql_ballot_veto(&m->ballot);
-
-    m->retry_allowed =
-        !barred && (tries == 0 || m->attempt < tries) && m->now < m->wait_until;
+    /* If so many nodes refuse for good, no attempt can succeed. */
+    m->retry_allowed = !barred(m) && (tries == 0 || m->attempt < tries) &&
+                       m->now < m->wait_until;
     if (!m->retry_allowed)
         return;
     m->retry_at =
@@ -74,6 +72,8 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
     ql_set_state(m, QL_CLEANING);
     plan_retry(m);
     m->spoke = ql_ballot_answered(&m->ballot);
+    m->granted = m->ballot.count[QL_VOTE_YES];
+    m->refused = m->ballot.count[QL_VOTE_FOREIGN];
     for (unsigned i = 0; i < m->rules->nodes; i++)
         before[i] = m->peer[i].vote;
 

@@ -3,9 +3,8 @@
 #include "core/steps.h"
 #include "core/time.h"
 
-void ql_hold_begin(struct ql_machine *m, struct ql_actions *out)
+void ql_hold_begin(struct ql_machine *m)
 {
-    (void)out;
     ql_set_state(m, QL_HELD);
     m->renew_at = ql_renew_time(m);
 }

@@ -35,7 +35,7 @@ void ql_clean_vote(struct ql_machine *m, const struct ql_event *ev,
 void ql_clean_timeout(struct ql_machine *m, struct ql_actions *out);
 
 /* hold.c: having it, and losing it */
-void ql_hold_begin(struct ql_machine *m, struct ql_actions *out);
+void ql_hold_begin(struct ql_machine *m);
 void ql_hold_check(struct ql_machine *m, struct ql_actions *out);
 uint64_t ql_hold_deadline(const struct ql_machine *m);
 void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
