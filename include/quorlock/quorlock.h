@@ -24,8 +24,8 @@
  *     can.
  *  2. Exclusion rests on clocks that run at about the same rate: one percent
  *     is allowed for (drift_ppm). A server expires keys by its wall clock, so
- *     a wall clock stepped forward on a node forgets this node's vote. One
- *     such node, with the others each carrying one vote, can be enough.
+ *     stepping it forward makes the node forget its vote, and one forgotten
+ *     vote is enough to give a lock that rests on a bare majority away again.
  *  3. A node that restarts without its data forgets its vote as well. Until
  *     the longest ttl has passed since the restart it should be kept away,
  *     and this version does not do that by itself. The same goes for eviction
@@ -144,6 +144,7 @@ QL_API const char *ql_result_text(int result);
 /* X(name, word, class). The word is what reports and --json print. */
 #define QL_VERDICT_MAP(X)                                                      \
     X(QL_V_NONE, "not asked")                                                  \
+    X(QL_V_PENDING, "pending")         /* decided without it; may yet come */  \
     X(QL_V_GRANTED, "granted")                                                 \
     X(QL_V_HELD, "held")               /* another's token is there */          \
     X(QL_V_MISSING, "missing")         /* no key there */                      \
@@ -379,6 +380,12 @@ QL_API int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
  * NULL is allowed.
  */
 QL_API void ql_lock_free(ql_lock *lock);
+
+/*
+ * Frees the handle like ql_lock_free(), but leaves the lock to whoever knows
+ * its token: it is neither released nor renewed, and lasts until its ttl ends.
+ */
+QL_API void ql_lock_leave(ql_lock *lock);
 
 /*
  * Acquires the lock as the handle's options say: waits, or tries once.
