@@ -12,7 +12,7 @@
 void ql_acquire_begin(struct ql_machine *m, uint64_t until,
                       struct ql_actions *out)
 {
-    assert(m->state == QL_IDLE && m->errand == QL_ERRAND_NONE);
+    assert(m->state == QL_ST_IDLE && m->errand == QL_ERRAND_NONE);
     m->attempt = 0;
     m->wait_until = until;
     ql_acquire_attempt(m, out);
@@ -24,7 +24,7 @@ void ql_acquire_begin(struct ql_machine *m, uint64_t until,
  */
 void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out)
 {
-    ql_set_state(m, QL_ACQUIRING);
+    ql_set_state(m, QL_ST_ACQUIRING);
     m->attempt++;
     m->ttl_ns = m->terms->ttl_ns;
     m->valid_until = 0;
@@ -92,13 +92,13 @@ void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
 {
     struct ql_peer *peer = &m->peer[ev->node];
 
-    if (m->state == QL_ACQUIRING) {
+    if (m->state == QL_ST_ACQUIRING) {
         note_key(peer, ev->vote);
         if (peer->vote != QL_VOTE_ASKED)
             return;
         ql_cast(m, ev->node, ev->vote);
         decide(m, out);
-    } else if (m->state == QL_HELD || m->state == QL_LOST) {
+    } else if (m->state == QL_ST_HELD || m->state == QL_ST_LOST) {
         /* The lock was decided without this node. A late yes makes it rest on
          * more than a bare majority; a late no is left to the extension. */
         if (peer->key == QL_KEY_MAYBE)

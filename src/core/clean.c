@@ -38,10 +38,10 @@ static enum ql_outcome describe(const struct ql_machine *m)
 static void finish(struct ql_machine *m, struct ql_actions *out)
 {
     if (m->retry_allowed && !barred(m)) {
-        ql_set_state(m, QL_WAITING);
+        ql_set_state(m, QL_ST_WAITING);
         return;
     }
-    ql_set_state(m, QL_IDLE);
+    ql_set_state(m, QL_ST_IDLE);
     ql_tell(out, describe(m));
 }
 
@@ -69,7 +69,7 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
     uint8_t before[QL_BALLOT_MAX];
     bool waited_for = false;
 
-    ql_set_state(m, QL_CLEANING);
+    ql_set_state(m, QL_ST_CLEANING);
     plan_retry(m);
     m->spoke = ql_ballot_answered(&m->ballot);
     m->granted = m->ballot.count[QL_VOTE_YES];

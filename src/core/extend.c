@@ -41,11 +41,11 @@ static uint64_t extended_until(const struct ql_machine *m)
 /* The answer to a request that cannot be granted any more, if it is one. */
 static enum ql_outcome refusal(const struct ql_machine *m)
 {
-    if (m->state == QL_LOST)
+    if (m->state == QL_ST_LOST)
         return QL_OUT_TOO_LATE;
-    if (m->state == QL_HELD && m->valid_until >= m->hold_until)
+    if (m->state == QL_ST_HELD && m->valid_until >= m->hold_until)
         return QL_OUT_CAPPED;
-    if (m->state == QL_ADOPTED && m->now >= m->hold_until)
+    if (m->state == QL_ST_ADOPTED && m->now >= m->hold_until)
         return QL_OUT_CAPPED;
     return QL_OUT_NONE;
 }
@@ -56,8 +56,8 @@ void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
     enum ql_outcome refused = refusal(m);
 
     assert(m->errand == QL_ERRAND_NONE || m->errand == QL_ERRAND_RENEW);
-    assert(m->state == QL_HELD || m->state == QL_ADOPTED ||
-           m->state == QL_LOST);
+    assert(m->state == QL_ST_HELD || m->state == QL_ST_ADOPTED ||
+           m->state == QL_ST_LOST);
     if (refused != QL_OUT_NONE) {
         ql_tell(out, refused);
         return;
@@ -69,7 +69,7 @@ void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
     m->expires_at = ql_time_max(m->expires_at, ql_time_add(m->now, m->ttl_ns));
     /* A ttl that ends sooner shortens the lock from the moment it is asked
      * for: some node may do so, whatever we come to hear. */
-    if (m->state == QL_HELD)
+    if (m->state == QL_ST_HELD)
         m->valid_until = ql_time_min(m->valid_until, extended_until(m));
     for (unsigned i = 0; i < m->rules->nodes; i++) {
         ql_cast(m, i, QL_VOTE_ASKED);
@@ -100,15 +100,15 @@ static void extended(struct ql_machine *m, struct ql_actions *out)
     uint64_t until = extended_until(m);
 
     if (m->now >= until) { /* the answers took the whole ttl */
-        if (m->state == QL_HELD)
+        if (m->state == QL_ST_HELD)
             m->valid_until = until;
         ql_hold_lose(m, QL_OUT_TOO_LATE, out);
         return;
     }
     m->errand = QL_ERRAND_NONE;
     m->valid_until = until;
-    if (m->state == QL_ADOPTED)
-        ql_set_state(m, QL_HELD);
+    if (m->state == QL_ST_ADOPTED)
+        ql_set_state(m, QL_ST_HELD);
     m->renew_at = ql_renew_time(m);
     if (errand == QL_ERRAND_EXTEND)
         ql_tell(out, QL_OUT_EXTENDED);
@@ -168,7 +168,7 @@ void ql_extend_vote(struct ql_machine *m, const struct ql_event *ev,
     bool running =
         m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_RENEW;
 
-    if (m->state != QL_HELD && m->state != QL_ADOPTED)
+    if (m->state != QL_ST_HELD && m->state != QL_ST_ADOPTED)
         return;
     if (ev->vote == QL_VOTE_YES)
         m->peer[ev->node].key = QL_KEY_OURS;
@@ -192,7 +192,7 @@ void ql_extend_timeout(struct ql_machine *m, struct ql_actions *out)
 
 void ql_repair_vote(struct ql_machine *m, const struct ql_event *ev)
 {
-    if (m->state != QL_HELD && m->state != QL_LOST)
+    if (m->state != QL_ST_HELD && m->state != QL_ST_LOST)
         return;
     if (ev->vote == QL_VOTE_YES)
         m->peer[ev->node].key = QL_KEY_OURS;

@@ -5,7 +5,7 @@
 
 void ql_hold_begin(struct ql_machine *m)
 {
-    ql_set_state(m, QL_HELD);
+    ql_set_state(m, QL_ST_HELD);
     m->renew_at = ql_renew_time(m);
 }
 
@@ -35,7 +35,7 @@ void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
 {
     bool asked = m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_VERIFY;
 
-    ql_set_state(m, QL_LOST);
+    ql_set_state(m, QL_ST_LOST);
     if (m->errand != QL_ERRAND_INSPECT)
         m->errand = QL_ERRAND_NONE;
     if (asked)
@@ -50,13 +50,13 @@ void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
  */
 void ql_hold_check(struct ql_machine *m, struct ql_actions *out)
 {
-    if (m->state == QL_HELD && m->now >= ql_hold_deadline(m))
+    if (m->state == QL_ST_HELD && m->now >= ql_hold_deadline(m))
         ql_hold_lose(m, QL_OUT_TOO_LATE, out);
 }
 
 uint64_t ql_machine_valid_ns(const struct ql_machine *m, uint64_t now)
 {
-    if (m->state != QL_HELD && m->state != QL_LOST)
+    if (m->state != QL_ST_HELD && m->state != QL_ST_LOST)
         return 0;
     return ql_time_sub(m->valid_until, now);
 }

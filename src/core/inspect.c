@@ -68,7 +68,7 @@ static void verified(struct ql_machine *m, struct ql_actions *out)
     uint64_t until =
         ql_valid_until(m->t0, majority_remaining(m), m->rules->drift_ppm);
 
-    if (m->state == QL_HELD)
+    if (m->state == QL_ST_HELD)
         m->valid_until = ql_time_min(m->valid_until, until);
     m->errand = QL_ERRAND_NONE;
     ql_tell(out, QL_OUT_VERIFIED);
@@ -84,7 +84,7 @@ static void decide_verify(struct ql_machine *m, struct ql_actions *out)
         verified(m, out);
     } else if (against >= ql_ballot_veto(&m->ballot)) {
         m->valid_until = 0;
-        if (m->state == QL_HELD || m->state == QL_ADOPTED) {
+        if (m->state == QL_ST_HELD || m->state == QL_ST_ADOPTED) {
             ql_hold_lose(m, QL_OUT_GONE, out);
         } else {
             m->errand = QL_ERRAND_NONE;

@@ -134,15 +134,15 @@ struct ql_actions {
 /* What the life of a lock passes through; step.c has the table of transitions.
  */
 enum ql_state {
-    QL_IDLE,      /* nothing held */
-    QL_ACQUIRING, /* an attempt is on its way */
-    QL_CLEANING,  /* it failed; its keys are being released */
-    QL_WAITING,   /* for the next attempt */
-    QL_HELD,
-    QL_ADOPTED, /* the token is known, from elsewhere; the validity is not */
-    QL_LOST,    /* was held; keys may still be there */
-    QL_RELEASING,
-    QL_STATES
+    QL_ST_IDLE,      /* nothing held */
+    QL_ST_ACQUIRING, /* an attempt is on its way */
+    QL_ST_CLEANING,  /* it failed; its keys are being released */
+    QL_ST_WAITING,   /* for the next attempt */
+    QL_ST_HELD,
+    QL_ST_ADOPTED, /* the token is known, from elsewhere; the validity is not */
+    QL_ST_LOST,    /* was held; keys may still be there */
+    QL_ST_RELEASING,
+    QL_ST_COUNT
 };
 
 /* What runs beside the state: at most one such round at a time. */

@@ -10,10 +10,10 @@
 const char *ql_state_name(enum ql_state state)
 {
     static const char *const names[] = {
-        [QL_IDLE] = "idle",         [QL_ACQUIRING] = "acquiring",
-        [QL_CLEANING] = "cleaning", [QL_WAITING] = "waiting",
-        [QL_HELD] = "held",         [QL_ADOPTED] = "adopted",
-        [QL_LOST] = "lost",         [QL_RELEASING] = "releasing",
+        [QL_ST_IDLE] = "idle",         [QL_ST_ACQUIRING] = "acquiring",
+        [QL_ST_CLEANING] = "cleaning", [QL_ST_WAITING] = "waiting",
+        [QL_ST_HELD] = "held",         [QL_ST_ADOPTED] = "adopted",
+        [QL_ST_LOST] = "lost",         [QL_ST_RELEASING] = "releasing",
     };
     return NAME(names, state);
 }

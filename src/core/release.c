@@ -11,7 +11,7 @@
 static void finish(struct ql_machine *m, enum ql_outcome outcome,
                    struct ql_actions *out)
 {
-    ql_set_state(m, QL_IDLE);
+    ql_set_state(m, QL_ST_IDLE);
     ql_tell(out, outcome);
 }
 
@@ -35,9 +35,9 @@ static void decide(struct ql_machine *m, struct ql_actions *out)
 
 void ql_release_begin(struct ql_machine *m, struct ql_actions *out)
 {
-    assert(m->state == QL_HELD || m->state == QL_ADOPTED ||
-           m->state == QL_LOST);
-    ql_set_state(m, QL_RELEASING);
+    assert(m->state == QL_ST_HELD || m->state == QL_ST_ADOPTED ||
+           m->state == QL_ST_LOST);
+    ql_set_state(m, QL_ST_RELEASING);
     /* From here on nobody is told that the lock is ours. Renewals that are on
      * their way arrive before the release does, and those to come end here. */
     m->valid_until = 0;

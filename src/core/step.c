@@ -12,15 +12,15 @@
 #define BIT(state) (1u << (state))
 
 /* Where each state may lead. A step that leaves this table is our own bug. */
-static const unsigned transitions[QL_STATES] = {
-    [QL_IDLE] = BIT(QL_ACQUIRING) | BIT(QL_ADOPTED),
-    [QL_ACQUIRING] = BIT(QL_HELD) | BIT(QL_CLEANING) | BIT(QL_IDLE),
-    [QL_CLEANING] = BIT(QL_WAITING) | BIT(QL_IDLE),
-    [QL_WAITING] = BIT(QL_ACQUIRING) | BIT(QL_IDLE),
-    [QL_HELD] = BIT(QL_LOST) | BIT(QL_RELEASING),
-    [QL_ADOPTED] = BIT(QL_HELD) | BIT(QL_LOST) | BIT(QL_RELEASING),
-    [QL_LOST] = BIT(QL_RELEASING),
-    [QL_RELEASING] = BIT(QL_IDLE),
+static const unsigned transitions[QL_ST_COUNT] = {
+    [QL_ST_IDLE] = BIT(QL_ST_ACQUIRING) | BIT(QL_ST_ADOPTED),
+    [QL_ST_ACQUIRING] = BIT(QL_ST_HELD) | BIT(QL_ST_CLEANING) | BIT(QL_ST_IDLE),
+    [QL_ST_CLEANING] = BIT(QL_ST_WAITING) | BIT(QL_ST_IDLE),
+    [QL_ST_WAITING] = BIT(QL_ST_ACQUIRING) | BIT(QL_ST_IDLE),
+    [QL_ST_HELD] = BIT(QL_ST_LOST) | BIT(QL_ST_RELEASING),
+    [QL_ST_ADOPTED] = BIT(QL_ST_HELD) | BIT(QL_ST_LOST) | BIT(QL_ST_RELEASING),
+    [QL_ST_LOST] = BIT(QL_ST_RELEASING),
+    [QL_ST_RELEASING] = BIT(QL_ST_IDLE),
 };
 
 void ql_set_state(struct ql_machine *m, enum ql_state state)
@@ -90,7 +90,7 @@ void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
     *m = (struct ql_machine){.rules = rules,
                              .terms = terms,
                              .ttl_ns = terms->ttl_ns,
-                             .state = QL_IDLE,
+                             .state = QL_ST_IDLE,
                              .errand = QL_ERRAND_NONE};
     for (unsigned i = 0; i < rules->nodes; i++)
         m->peer[i] = (struct ql_peer){0};
@@ -101,7 +101,7 @@ void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
 /* A token taken over: what its holder sent where, we do not know. */
 static void adopt(struct ql_machine *m)
 {
-    ql_set_state(m, QL_ADOPTED);
+    ql_set_state(m, QL_ST_ADOPTED);
     m->loss_told = false;
     m->valid_until = 0;
     m->hold_until = ql_time_add(m->now, m->terms->max_hold_ns);
@@ -127,9 +127,9 @@ static void vote(struct ql_machine *m, const struct ql_event *ev,
     case QL_REQ_RELEASE:
         if (ev->round != m->round)
             break;
-        if (m->state == QL_CLEANING)
+        if (m->state == QL_ST_CLEANING)
             ql_clean_vote(m, ev, out);
-        else if (m->state == QL_RELEASING)
+        else if (m->state == QL_ST_RELEASING)
             ql_release_vote(m, ev, out);
         break;
     case QL_REQ_INSPECT:
@@ -154,34 +154,34 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
     bool round_over = m->now >= m->round_until;
 
     switch ((enum ql_state)m->state) {
-    case QL_ACQUIRING:
+    case QL_ST_ACQUIRING:
         if (round_over)
             ql_acquire_timeout(m, out);
         break;
-    case QL_CLEANING:
+    case QL_ST_CLEANING:
         if (round_over)
             ql_clean_timeout(m, out);
         break;
-    case QL_WAITING:
+    case QL_ST_WAITING:
         if (m->now >= m->retry_at)
             ql_acquire_attempt(m, out);
         break;
-    case QL_RELEASING:
+    case QL_ST_RELEASING:
         if (round_over)
             ql_release_timeout(m, out);
         break;
-    case QL_HELD:
+    case QL_ST_HELD:
         errand_timeout(m, out);
-        if (m->errand == QL_ERRAND_NONE && m->state == QL_HELD &&
+        if (m->errand == QL_ERRAND_NONE && m->state == QL_ST_HELD &&
             m->now >= m->renew_at)
             ql_extend_begin(m, m->ttl_ns, QL_ERRAND_RENEW, out);
         break;
-    case QL_IDLE:
-    case QL_ADOPTED:
-    case QL_LOST:
+    case QL_ST_IDLE:
+    case QL_ST_ADOPTED:
+    case QL_ST_LOST:
         errand_timeout(m, out);
         break;
-    case QL_STATES:
+    case QL_ST_COUNT:
         break;
     }
 }
@@ -190,16 +190,16 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
 static void cancel(struct ql_machine *m, struct ql_actions *out)
 {
     switch ((enum ql_state)m->state) {
-    case QL_ACQUIRING:
+    case QL_ST_ACQUIRING:
         ql_acquire_undo(m, out);
         /* fall through */
-    case QL_CLEANING:
-    case QL_WAITING:
-        ql_set_state(m, QL_IDLE);
+    case QL_ST_CLEANING:
+    case QL_ST_WAITING:
+        ql_set_state(m, QL_ST_IDLE);
         ql_tell(out, QL_OUT_CANCELLED);
         break;
-    case QL_RELEASING: /* the releases are on their way already */
-        ql_set_state(m, QL_IDLE);
+    case QL_ST_RELEASING: /* the releases are on their way already */
+        ql_set_state(m, QL_ST_IDLE);
         ql_tell(out, QL_OUT_UNSURE);
         break;
     default:
@@ -213,10 +213,10 @@ static void cancel(struct ql_machine *m, struct ql_actions *out)
 /* No token: the attempt ends before anything of it was sent. */
 static void abort_attempt(struct ql_machine *m, struct ql_actions *out)
 {
-    assert(m->state == QL_ACQUIRING);
+    assert(m->state == QL_ST_ACQUIRING);
     for (unsigned i = 0; i < m->rules->nodes; i++)
         m->peer[i].key = QL_KEY_NONE;
-    ql_set_state(m, QL_IDLE);
+    ql_set_state(m, QL_ST_IDLE);
     ql_tell(out, QL_OUT_ABORTED);
 }
 
@@ -242,7 +242,7 @@ void ql_step(struct ql_machine *m, const struct ql_event *ev,
         time_passed(m, out);
         break;
     case QL_EV_WAKE:
-        if (m->state == QL_WAITING)
+        if (m->state == QL_ST_WAITING)
             ql_acquire_attempt(m, out);
         break;
     case QL_EV_EXTEND:
@@ -269,13 +269,13 @@ void ql_step(struct ql_machine *m, const struct ql_event *ev,
 uint64_t ql_machine_deadline(const struct ql_machine *m)
 {
     switch ((enum ql_state)m->state) {
-    case QL_ACQUIRING:
-    case QL_CLEANING:
-    case QL_RELEASING:
+    case QL_ST_ACQUIRING:
+    case QL_ST_CLEANING:
+    case QL_ST_RELEASING:
         return m->round_until;
-    case QL_WAITING:
+    case QL_ST_WAITING:
         return m->retry_at;
-    case QL_HELD:
+    case QL_ST_HELD:
         return ql_time_min(ql_hold_deadline(m), m->errand == QL_ERRAND_NONE
                                                     ? m->renew_at
                                                     : m->round_until);
