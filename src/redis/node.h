@@ -17,16 +17,18 @@
  *    late, so that no reply is ever taken for another request's.
  *  - ql_node_send() either takes the request, and then answers exactly once
  *    through `answer`; or says at once why not, and then nothing was sent and
- *    `answer` is not called.
+ *    `answer` is not called. Answers come from ql_node_io() and ql_node_time()
+ *    only, never from ql_node_send(), ql_node_flush() or ql_node_connect().
  *  - When the connection breaks, every request in the queue is answered with
  *    the verdict of the break. A release that the server has not confirmed then
  *    becomes a debt, paid first after the next greeting, or forgotten when its
  *    key must have expired. So nothing is left behind on a node that comes
  *    back. (An acquire that broke needs no debt: its lock, having sent it, will
  *    send a release.)
- *  - A node that says nothing for node_timeout while something is unanswered
- *    is SUSPECT: it takes no requests but releases, and becomes READY again at
- *    the next byte. The connection is kept, because closing it would give up
+ *  - A node that gives no answer for node_timeout while one is due is SUSPECT:
+ *    it takes no requests but releases, and becomes READY again at the next
+ *    whole answer: a server that drips single bytes does not count as alive.
+ *    The connection is kept, because closing it would give up
  *    the order between an acquire and its release that are on their way.
  *  - The queue is bounded in requests and bytes, whatever the server does.
  */
@@ -83,18 +85,23 @@ struct ql_answer {
 /* Must not call back into the node, except for ql_node_send(). */
 typedef void ql_node_answer_fn(struct ql_node *node,
                                const struct ql_answer *answer, void *ctx);
-/* The node has become READY, and run_id is known if it ever will be. */
+/* The greeting has ended, and run_id is known if it ever will be. Not called
+ * when a SUSPECT node is READY again. It may call ql_node_bar(). */
 typedef void ql_node_ready_fn(struct ql_node *node, void *ctx);
 
+/* `fd` is about to be closed, and must not be watched any more. */
+typedef void ql_node_closing_fn(struct ql_node *node, int fd, void *ctx);
+
 struct ql_node_config {
-    const ql_allocator *mem;      /* outlives the node */
+    const ql_allocator *mem;          /* outlives the node */
     const struct ql_address *address; /* outlives the node */
-    const char *user, *password;  /* for addresses without; may be NULL */
+    const char *user, *password;      /* for addresses without; may be NULL */
     uint64_t node_timeout_ns;
     uint64_t connect_timeout_ns;
     uint64_t seed; /* for the jitter of reconnecting */
     ql_node_answer_fn *answer;
     ql_node_ready_fn *ready;
+    ql_node_closing_fn *closing;
     void *ctx;
 };
 
@@ -126,10 +133,11 @@ void ql_node_connect(struct ql_node *node, uint64_t now);
  * DOWN, QL_V_SUSPECT, QL_V_QUEUE, QL_V_NOMEM, QL_V_DUPLICATE. While CONNECTING
  * or GREETING commands are taken, and go out when READY; but never while DOWN.
  *
- * RELEASE is special, since somebody must do it: when SUSPECT it is put on the
- * connection, when DOWN, CONNECTING or GREETING it becomes a debt, with no
- * answer in either case, and the verdict returned says that it will not be
- * answered. `owner` is forgotten.
+ * RELEASE is special, since somebody must do it. When SUSPECT it is put on the
+ * connection; when CONNECTING or GREETING it goes behind what is held back
+ * there, so that it still undoes an acquire; when DOWN it becomes a debt. The
+ * verdict returned then says that it will not be answered, and `owner` is
+ * forgotten. Only for QL_V_QUEUE and QL_V_NOMEM is it not taken at all.
  */
 ql_verdict ql_node_send(struct ql_node *node, const struct ql_command *command,
                         uint64_t now);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a reply means as the answer to a command. */
+#ifndef QL_REDIS_ANSWER_H
+#define QL_REDIS_ANSWER_H
+
+#include "redis/reply.h"
+#include "redis/request.h"
+
+/*
+ * Fills in verdict, text and remaining_ms. False: no server answers this
+ * command like that, so the replies are not those of our requests.
+ */
+bool ql_answer_read(struct ql_answer *answer, const struct ql_request *request,
+                    const struct ql_reply *reply);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Commands to bytes. The bytes stay with the request until it is answered:
+ * they are written from there, written again after NOSCRIPT, and a release's
+ * are all that is needed to pay it as a debt.
+ */
+#include "redis/request.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <hiredis/hiredis.h>
+
+#include "redis/script.h"
+
+#define ARGS_MAX 6
+
+/* Clocks that disagree must not make us forget a debt before its key is gone:
+ * a tenth of the ttl and a second are allowed for. */
+#define DEBT_MARGIN_MS 1000
+
+bool ql_request_encode(struct ql_request *request, int argc, const char **argv,
+                       const size_t *len)
+{
+    char *bytes = NULL;
+    long long size = redisFormatCommandArgv(&bytes, argc, argv, len);
+
+    if (size < 0)
+        return false;
+    request->bytes = bytes;
+    request->size = (size_t)size;
+    return true;
+}
+
+bool ql_request_words(struct ql_request *request, int argc, const char **argv)
+{
+    return ql_request_encode(request, argc, argv, NULL);
+}
+
+bool ql_request_load(struct ql_request *request, unsigned script)
+{
+    const char *argv[] = {"SCRIPT", "LOAD", ql_script_at(script)->source};
+
+    request->script = (uint8_t)script;
+    return ql_request_words(request, 3, argv);
+}
+
+static bool encode_set(struct ql_request *request,
+                       const struct ql_command *command)
+{
+    char value[QL_TOKEN_MAX + 1 + QL_LABEL_MAX + 1];
+    char ttl[24];
+    const char *argv[ARGS_MAX] = {"SET", command->name, value, "NX", "PX", ttl};
+    size_t len[ARGS_MAX] = {3, command->name_len, 0, 2, 2, 0};
+    bool labelled = command->label && command->label[0];
+
+    snprintf(value, sizeof value, "%s%s%s", command->token, labelled ? " " : "",
+             labelled ? command->label : "");
+    snprintf(ttl, sizeof ttl, "%" PRIu64, command->ttl_ms);
+    len[2] = strlen(value);
+    len[5] = strlen(ttl);
+    return ql_request_encode(request, 6, argv, len);
+}
+
+static bool encode_script(struct ql_request *request,
+                          const struct ql_command *command,
+                          const struct ql_script *script)
+{
+    char ttl[24];
+    const char *argv[ARGS_MAX] = {"EVALSHA",     script->sha1,   "1",
+                                  command->name, command->token, ttl};
+    size_t len[ARGS_MAX] = {7, strlen(script->sha1), 1, command->name_len};
+    int argc = 4;
+
+    if (command->kind != QL_CMD_INSPECT)
+        len[argc++] = strlen(command->token);
+    if (command->kind == QL_CMD_EXTEND) {
+        snprintf(ttl, sizeof ttl, "%" PRIu64, command->ttl_ms);
+        len[argc++] = strlen(ttl);
+    }
+    return ql_request_encode(request, argc, argv, len);
+}
+
+static uint64_t expiry(uint64_t now, uint64_t ttl_ms)
+{
+    uint64_t left_ms = UINT64_MAX / 4000000;
+
+    if (ttl_ms < left_ms)
+        left_ms = ttl_ms + ttl_ms / 10 + DEBT_MARGIN_MS;
+    left_ms *= 1000000;
+    return left_ms > UINT64_MAX - now ? UINT64_MAX : now + left_ms;
+}
+
+bool ql_request_command(struct ql_request *ret_request,
+                        const struct ql_command *command, uint64_t now)
+{
+    int script = ql_script_of(command->kind);
+    struct ql_request request = {
+        .owner = command->owner,
+        .sent_at = now,
+        .expires_at = expiry(now, command->ttl_ms),
+        .round = command->round,
+        .job = QL_JOB_COMMAND,
+        .kind = (uint8_t)command->kind,
+    };
+    size_t token_len = strlen(command->token);
+
+    assert(command->name_len > 0 && token_len <= QL_TOKEN_MAX);
+    assert(command->kind == QL_CMD_INSPECT || token_len > 0);
+    memcpy(request.token, command->token, token_len + 1);
+    if (script < 0
+            ? !encode_set(&request, command)
+            : !encode_script(&request, command, ql_script_at((unsigned)script)))
+        return false;
+    *ret_request = request;
+    return true;
+}
+
+void ql_request_free(struct ql_request *request)
+{
+    if (request->secret && request->bytes)
+        explicit_bzero(request->bytes, request->size);
+    redisFreeCommand(request->bytes);
+    request->bytes = NULL;
+}

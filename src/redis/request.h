@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One command on its way: encoded, and with what its answer needs. */
+#ifndef QL_REDIS_REQUEST_H
+#define QL_REDIS_REQUEST_H
+
+#include <stdbool.h>
+
+#include "redis/node.h"
+
+enum ql_job {
+    QL_JOB_COMMAND, /* of the owner */
+    QL_JOB_GREET,   /* part of the greeting */
+    QL_JOB_LOAD,    /* the server had forgotten a script */
+};
+
+struct ql_request {
+    char *bytes; /* what is sent; hiredis's memory */
+    size_t size;
+    void *owner;
+    uint64_t sent_at;
+    uint64_t expires_at; /* RELEASE: no key is left after this */
+    uint32_t round;
+    uint8_t job;    /* enum ql_job */
+    uint8_t kind;   /* COMMAND: enum ql_command_kind. GREET: its step */
+    uint8_t script; /* GREET, LOAD: which script is loaded */
+    bool quiet;     /* nobody wants the answer */
+    bool retried;   /* after NOSCRIPT */
+    bool secret;    /* holds a password */
+    char token[QL_TOKEN_MAX + 1];
+};
+
+/* Each fills in bytes and size; false: out of memory. */
+bool ql_request_encode(struct ql_request *request, int argc, const char **argv,
+                       const size_t *len);
+bool ql_request_words(struct ql_request *request, int argc, const char **argv);
+bool ql_request_load(struct ql_request *request, unsigned script);
+
+/* Makes a whole request of a command. */
+bool ql_request_command(struct ql_request *ret_request,
+                        const struct ql_command *command, uint64_t now);
+
+void ql_request_free(struct ql_request *request);
+
+#endif
