@@ -103,6 +103,8 @@ void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
          * more than a bare majority; a late no is left to the extension. */
         if (peer->key == QL_KEY_MAYBE)
             note_key(peer, ev->vote);
+    } else if (m->state == QL_ST_CLEANING) {
+        ql_clean_note(m, ev->vote);
     }
     /* Otherwise the attempt was given up: a release stands behind it. */
 }

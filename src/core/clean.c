@@ -21,10 +21,11 @@ static bool barred(const struct ql_machine *m)
  */
 static enum ql_outcome describe(const struct ql_machine *m)
 {
+    unsigned spoke = m->granted + m->refused;
     unsigned foreign = m->ballot.count[QL_VOTE_FOREIGN];
     unsigned largest = ql_largest_holding(m);
 
-    if (m->spoke < m->rules->quorum || barred(m))
+    if (spoke < m->rules->quorum || barred(m))
         return QL_OUT_NO_QUORUM;
     if (m->refused > foreign)
         largest += m->refused - foreign;
@@ -71,7 +72,6 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
 
     ql_set_state(m, QL_ST_CLEANING);
     plan_retry(m);
-    m->spoke = ql_ballot_answered(&m->ballot);
     m->granted = m->ballot.count[QL_VOTE_YES];
     m->refused = m->ballot.count[QL_VOTE_FOREIGN];
     for (unsigned i = 0; i < m->rules->nodes; i++)
@@ -81,7 +81,7 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
     for (unsigned i = 0; i < m->rules->nodes; i++) {
         if (m->peer[i].key == QL_KEY_NONE)
             continue;
-        if (before[i] == QL_VOTE_FAILED || before[i] == QL_VOTE_BARRED) {
+        if (before[i] == QL_VOTE_FAILED) {
             ql_cast(m, i, QL_VOTE_FAILED);
             continue;
         }
@@ -90,6 +90,16 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
     }
     if (!waited_for)
         finish(m, out);
+}
+
+/*
+ * An answer to the attempt itself, that came after others had decided it: it
+ * still tells who spoke, and who has what.
+ */
+void ql_clean_note(struct ql_machine *m, enum ql_vote vote)
+{
+    m->granted += vote == QL_VOTE_YES;
+    m->refused += vote == QL_VOTE_FOREIGN;
 }
 
 void ql_clean_vote(struct ql_machine *m, const struct ql_event *ev,

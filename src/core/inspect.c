@@ -25,8 +25,7 @@ static unsigned holding(const struct ql_machine *m, unsigned of)
 
     for (unsigned i = 0; i < m->rules->nodes; i++)
         if (m->peer[i].vote == QL_VOTE_FOREIGN &&
-            (m->peer[i].holder == 0 || m->peer[of].holder == 0 ||
-             m->peer[i].holder == m->peer[of].holder))
+            (m->peer[i].holder == 0 || m->peer[i].holder == m->peer[of].holder))
             count++;
     return count;
 }

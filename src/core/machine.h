@@ -190,8 +190,7 @@ struct ql_machine {
     uint32_t extend_round;  /* the last extension's; its repairs share it */
     uint8_t state;          /* enum ql_state */
     uint8_t errand;         /* enum ql_errand */
-    uint8_t spoke;          /* CLEANING: nodes that answered the attempt, */
-    uint8_t granted;        /* those of them that said yes, */
+    uint8_t granted;        /* CLEANING: nodes that said yes to the attempt, */
     uint8_t refused;        /* and those that had another's key */
     bool retry_allowed;     /* CLEANING: another attempt will follow */
     bool loss_told;

@@ -30,6 +30,7 @@ void ql_acquire_undo(struct ql_machine *m, struct ql_actions *out);
 
 /* clean.c: after a failed attempt */
 void ql_clean_begin(struct ql_machine *m, struct ql_actions *out);
+void ql_clean_note(struct ql_machine *m, enum ql_vote vote);
 void ql_clean_vote(struct ql_machine *m, const struct ql_event *ev,
                    struct ql_actions *out);
 void ql_clean_timeout(struct ql_machine *m, struct ql_actions *out);
