@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The nodes' answers as text. */
+#include "cli/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/duration.h"
+#include "cli/json.h"
+#include "cli/say.h"
+
+bool report_usable(ql_verdict verdict)
+{
+    return verdict == QL_V_GRANTED || verdict == QL_V_HELD ||
+           verdict == QL_V_MISSING;
+}
+
+static struct holder holder_like(const ql_node_report *report, unsigned nodes,
+                                 const char *label)
+{
+    struct holder holder = {label, -1, 0};
+
+    for (unsigned i = 0; i < nodes; i++) {
+        if (report[i].verdict != QL_V_HELD || strcmp(report[i].text, label))
+            continue;
+        holder.nodes++;
+        if (report[i].remaining_ms > holder.remaining_ms)
+            holder.remaining_ms = report[i].remaining_ms;
+    }
+    return holder;
+}
+
+bool report_holder(const ql_lock *lock, unsigned nodes,
+                   struct holder *ret_holder)
+{
+    const ql_node_report *report = ql_lock_report(lock);
+    struct holder best = {"", -1, 0};
+
+    for (unsigned i = 0; report && i < nodes; i++) {
+        struct holder holder;
+
+        if (report[i].verdict != QL_V_HELD)
+            continue;
+        holder = holder_like(report, nodes, report[i].text);
+        if (holder.nodes > best.nodes ||
+            (holder.nodes == best.nodes && !best.label[0]))
+            best = holder;
+    }
+    if (best.nodes)
+        *ret_holder = best;
+    return best.nodes > 0;
+}
+
+const char *report_holder_text(char text[HOLDER_TEXT],
+                               const struct holder *holder)
+{
+    const char *label = holder->label[0] ? holder->label : "another";
+    char remaining[DURATION_TEXT];
+
+    if (holder->remaining_ms < 0)
+        snprintf(text, HOLDER_TEXT, "held by %.*s", QL_LABEL_MAX, label);
+    else
+        snprintf(text, HOLDER_TEXT, "held by %.*s for another %s", QL_LABEL_MAX,
+                 label, duration_text(remaining, holder->remaining_ms));
+    return text;
+}
+
+int report_width(const ql_lock *lock, unsigned nodes)
+{
+    const ql_node_report *report = ql_lock_report(lock);
+    size_t width = 0;
+
+    for (unsigned i = 0; report && i < nodes; i++)
+        if (strlen(report[i].address) > width)
+            width = strlen(report[i].address);
+    return width < 200 ? (int)width : 200;
+}
+
+const char *report_node_text(char text[NODE_TEXT], const ql_node_report *node,
+                             int width)
+{
+    char remaining[DURATION_TEXT] = "", took[DURATION_TEXT] = "";
+    bool held = node->verdict == QL_V_HELD && node->remaining_ms >= 0;
+
+    if (held)
+        duration_text(remaining, node->remaining_ms);
+    if (node->took_us >= 0)
+        snprintf(took, sizeof(took), "(%.1f ms)", (double)node->took_us / 1000);
+    snprintf(text, NODE_TEXT, "%-*.200s  %-10s  %s%s%s%s%s", width,
+             node->address, ql_verdict_word(node->verdict), node->text,
+             held ? ", for another " : "", remaining,
+             node->text[0] || held ? " " : "", took);
+    return text;
+}
+
+/* "2 of 5 nodes could be used, 3 are needed" */
+static void say_count(const struct session *session,
+                      const ql_node_report *report, const char *name,
+                      int result)
+{
+    unsigned nodes = ql_client_nodes(session->client), usable = 0;
+
+    for (unsigned i = 0; i < nodes; i++)
+        usable += report_usable(report[i].verdict);
+    say("%s: %s: %u of %u answered, %u must agree", name,
+        ql_result_text(result), usable, nodes,
+        ql_client_quorum(session->client));
+}
+
+static void say_nodes(const struct session *session, const ql_lock *lock)
+{
+    const ql_node_report *report = ql_lock_report(lock);
+    unsigned nodes = ql_client_nodes(session->client);
+    int width = report_width(lock, nodes);
+    char line[NODE_TEXT];
+
+    for (unsigned i = 0; i < nodes; i++)
+        say("  %s", report_node_text(line, &report[i], width));
+}
+
+void report_failure(const struct session *session, const ql_lock *lock,
+                    int result, int exit_code)
+{
+    const ql_node_report *report = ql_lock_report(lock);
+    char name[SAY_NAME], text[HOLDER_TEXT];
+    struct holder holder;
+
+    if (session->options->quiet)
+        return;
+    say_name(name, session->name);
+    if (session->options->json) {
+        json_print(json_outcome(session, lock, result, exit_code), stderr);
+    } else if (result == QL_HELD &&
+               report_holder(lock, ql_client_nodes(session->client), &holder)) {
+        say("%s: %s", name, report_holder_text(text, &holder));
+    } else if (result == QL_HELD || !report) {
+        say("%s: %s", name, ql_result_text(result));
+    } else {
+        say_count(session, report, name, result);
+        say_nodes(session, lock);
+    }
+}
