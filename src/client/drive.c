@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between the pure machine and the nodes: carries out what the one decides,
+ * and brings back what the others answer. It decides nothing itself.
+ */
+#include <assert.h>
+
+#include "client/client.h"
+#include "client/token.h"
+#include "core/time.h"
+
+/* Requests that a node would not take, to be voted when the actions that they
+ * were among are done. A step sends to each node at most once, and what a vote
+ * leads to sends at most once more to each: acquire, release, then waiting. */
+struct refused {
+    unsigned count;
+    struct ql_event event[3 * QL_BALLOT_MAX];
+};
+
+static const enum ql_command_kind command_of[] = {
+    [QL_REQ_ACQUIRE] = QL_CMD_SET,
+    [QL_REQ_EXTEND] = QL_CMD_EXTEND,
+    [QL_REQ_RELEASE] = QL_CMD_RELEASE,
+    [QL_REQ_INSPECT] = QL_CMD_INSPECT,
+};
+
+static const enum ql_request_kind request_of[] = {
+    [QL_CMD_SET] = QL_REQ_ACQUIRE,
+    [QL_CMD_EXTEND] = QL_REQ_EXTEND,
+    [QL_CMD_RELEASE] = QL_REQ_RELEASE,
+    [QL_CMD_INSPECT] = QL_REQ_INSPECT,
+};
+
+/* Rounded up: a key may outlive the validity, never fall short of it. */
+static uint64_t ms_of(uint64_t ns)
+{
+    return ns / QL_NS_PER_MS + (ns % QL_NS_PER_MS != 0);
+}
+
+static uint64_t release_ttl_ms(const struct ql_lock *lock)
+{
+    const struct ql_machine *m = &lock->machine;
+
+    return ms_of(ql_time_sub(m->expires_at, m->now)) + 1;
+}
+
+static void send_request(struct ql_lock *lock, const struct ql_action *action,
+                         struct refused *refused)
+{
+    struct ql_client *client = lock->client;
+    struct ql_node *node = client->member[action->node].node;
+    bool release = action->request == QL_REQ_RELEASE;
+    struct ql_command command = {
+        .kind = command_of[action->request],
+        .round = action->round,
+        .owner = lock,
+        .name = lock->name,
+        .name_len = lock->name_len,
+        .token = lock->token,
+        .label = client->label,
+        .ttl_ms = release ? release_ttl_ms(lock) : ms_of(action->ttl_ns),
+    };
+    ql_verdict verdict = ql_node_send(node, &command, client->clock.now);
+
+    client->dirty |= UINT32_C(1) << action->node;
+    if (verdict == QL_V_NONE) {
+        lock->awaited++;
+        if (!release)
+            ql_note_sent(lock, action->node);
+        return;
+    }
+    /* A release that nobody answers for was put on the connection all the
+     * same, or is owed: see node.h. Any other was not sent. */
+    if (!release || lock->op.kind == QL_OP_RELEASE)
+        ql_note_verdict(lock, action->node, verdict, ql_node_text(node));
+    assert(refused->count < 3 * QL_BALLOT_MAX);
+    refused->event[refused->count++] = (struct ql_event){
+        .kind = QL_EV_VOTE,
+        .node = action->node,
+        .request = action->request,
+        .round = action->round,
+        .vote = ql_vote_of(verdict, release),
+    };
+}
+
+/* QL_OK, or why there is no token. */
+static int draw_token(struct ql_lock *lock)
+{
+    struct ql_client *client = lock->client;
+    char token[QL_TOKEN_MAX + 1] = "";
+
+    if (client->token(token, client->token_arg) != 0 || !ql_token_valid(token))
+        return QL_E_RANDOM;
+    memcpy(lock->token, token, sizeof(token));
+    ql_note_reset(lock);
+    return QL_OK;
+}
+
+static void step(struct ql_lock *lock, struct ql_event event,
+                 struct refused *refused)
+{
+    struct ql_actions actions;
+
+    event.now = lock->client->clock.now;
+    ql_step(&lock->machine, &event, &actions);
+    for (unsigned i = 0; i < actions.count; i++) {
+        const struct ql_action *action = &actions.list[i];
+
+        switch (action->kind) {
+        case QL_DO_TOKEN:
+            if (draw_token(lock) == QL_OK)
+                break;
+            event = (struct ql_event){.kind = QL_EV_ABORT};
+            step(lock, event, refused);
+            return;
+        case QL_DO_SEND:
+            send_request(lock, action, refused);
+            break;
+        case QL_DO_TELL:
+            ql_op_tell(lock, action->outcome);
+            break;
+        }
+    }
+}
+
+static bool machine_busy(const struct ql_machine *m)
+{
+    return m->state == QL_ST_ACQUIRING || m->state == QL_ST_CLEANING ||
+           m->state == QL_ST_RELEASING || m->errand != QL_ERRAND_NONE;
+}
+
+static void count_busy(struct ql_lock *lock)
+{
+    bool busy = machine_busy(&lock->machine);
+
+    if (busy != lock->counted_busy) {
+        lock->client->busy += busy ? 1 : -1u;
+        lock->counted_busy = busy;
+    }
+}
+
+void ql_drive(struct ql_lock *lock, struct ql_event event)
+{
+    struct refused refused = {.count = 0};
+
+    step(lock, event, &refused);
+    for (unsigned i = 0; i < refused.count; i++)
+        step(lock, refused.event[i], &refused);
+    count_busy(lock);
+    ql_timers_set(&lock->client->timers, &lock->timer,
+                  ql_machine_deadline(&lock->machine));
+}
+
+/* FNV-1a: two holders with one hash would only blur a message. */
+static uint32_t holder_hash(const char *text, size_t len)
+{
+    uint32_t hash = UINT32_C(2166136261);
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT32_C(16777619);
+    return hash ? hash : 1;
+}
+
+void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
+                     void *ctx)
+{
+    struct ql_member *member = ctx;
+    struct ql_lock *lock = answer->owner;
+    struct ql_event event = {
+        .kind = QL_EV_VOTE,
+        .node = member->index,
+        .request = request_of[answer->kind],
+        .round = answer->round,
+        .vote = ql_vote_of(answer->verdict, answer->sent),
+    };
+
+    (void)node;
+    lock->awaited--;
+    if (lock->freed) {
+        if (lock->awaited == 0)
+            ql_lock_unlink(lock);
+        return;
+    }
+    if (answer->verdict == QL_V_HELD && answer->text_len > 0)
+        event.holder = holder_hash(answer->text, answer->text_len);
+    if (answer->remaining_ms > 0)
+        event.remaining_ns = (uint64_t)answer->remaining_ms * QL_NS_PER_MS;
+    ql_note_answer(lock, member->index, answer);
+    /* Read anew: between the bytes' arrival and this moment we may have been
+     * stopped for longer than the lock is valid. */
+    ql_clock_now(&member->client->clock);
+    ql_drive(lock, event);
+}
