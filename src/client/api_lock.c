@@ -56,51 +56,6 @@ static void set_terms(struct ql_lock *lock, const ql_lock_options *options)
     };
 }
 
-/* One piece of memory: the handle, its machine, its notes, its name. */
-static struct ql_lock *allocate(struct ql_client *client, const char *name,
-                                size_t name_len)
-{
-    unsigned nodes = client->rules.nodes;
-    size_t machine = ql_machine_size(nodes);
-    size_t notes = nodes * sizeof(struct ql_note);
-    size_t head = offsetof(struct ql_lock, machine) + machine;
-    struct ql_lock *lock;
-
-    head += -head % _Alignof(struct ql_note);
-    lock = ql_mem_zalloc(&client->mem, head + notes + name_len);
-    if (!lock)
-        return NULL;
-    lock->note = (struct ql_note *)((char *)lock + head);
-    lock->name = (char *)lock + head + notes;
-    lock->name_len = name_len;
-    memcpy(lock->name, name, name_len);
-    lock->client = client;
-    lock->lost_fd = -1;
-    lock->timer.deadline = QL_NEVER;
-    return lock;
-}
-
-static void link_lock(struct ql_lock *lock)
-{
-    struct ql_client *client = lock->client;
-
-    lock->next = client->locks;
-    lock->link = &client->locks;
-    if (lock->next)
-        lock->next->link = &lock->next;
-    client->locks = lock;
-}
-
-/* The end of a handle that was freed, when no answer names it any more. */
-void ql_lock_unlink(struct ql_lock *lock)
-{
-    *lock->link = lock->next;
-    if (lock->next)
-        lock->next->link = lock->link;
-    explicit_bzero(lock->token, sizeof(lock->token));
-    ql_mem_free(&lock->client->mem, lock);
-}
-
 int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
                 const ql_lock_options *options)
 {
@@ -116,7 +71,7 @@ int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
     name_len = all.name_len ? all.name_len : strnlen(name, QL_NAME_MAX + 1);
     if (name_len == 0 || name_len > QL_NAME_MAX)
         return QL_E_INVALID;
-    lock = allocate(client, name, name_len);
+    lock = ql_handle_new(client, name, name_len);
     if (!lock)
         return QL_E_NOMEM;
     set_terms(lock, &all);
@@ -127,7 +82,7 @@ int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
         ql_machine_init(&lock->machine, &client->rules, &lock->terms,
                         ql_rand_next(&client->rand));
         ql_note_reset(lock);
-        link_lock(lock);
+        ql_handle_link(lock);
         *ret_lock = lock;
     }
     pthread_mutex_unlock(&client->mutex);
@@ -161,7 +116,7 @@ static void retire(struct ql_lock *lock)
             call->lock = NULL;
     lock->freed = true;
     if (lock->awaited == 0)
-        ql_lock_unlink(lock);
+        ql_handle_dispose(lock);
 }
 
 /* In a forked child the parent's client is left alone, mutex and all. */

@@ -4,11 +4,15 @@
  * locks is guarded by the client's mutex, except what never changes after it
  * was opened.
  *
- *   api_*.c       the public functions: argument checks, the mutex, blocking
- *   operation.c   a caller's request and its end
- *   drive.c       carries out the machine's actions on the nodes
- *   loop.c        waits for the nodes' sockets and the timers
+ * A call comes in at the top, and what it leads to is further down:
+ *
+ *   open.c  api_client.c  api_lock.c  api_operation.c   the public functions
  *   keeper.c      a thread that renews while the caller is busy elsewhere
+ *   loop.c        waits for the nodes' sockets and the timers
+ *   operation.c   how a caller's request begins
+ *   drive.c       carries out the machine's actions on the nodes
+ *   ending.c      how a caller's request ends;  callback.c  tells him
+ *   report.c      what each node said
  */
 #ifndef QL_CLIENT_CLIENT_H
 #define QL_CLIENT_CLIENT_H
@@ -145,6 +149,24 @@ struct ql_lock {
     struct ql_machine machine; /* last: its length depends on the nodes */
 };
 
+/* --- servers.c, memory.c, open.c ----------------------------------------- */
+
+/* The number of addresses put into `address`, of which there is room for
+ * QL_NODES_MAX; or a negative result and a sentence in `error`. */
+int ql_servers_parse(struct ql_address *address, const ql_allocator *mem,
+                     const char *servers, char *error, size_t size);
+extern const ql_allocator ql_default_allocator;
+void ql_client_dispose(struct ql_client *client, bool forked);
+
+/* --- handle.c ------------------------------------------------------------ */
+
+/* NULL: out of memory. */
+struct ql_lock *ql_handle_new(struct ql_client *client, const char *name,
+                              size_t name_len);
+void ql_handle_link(struct ql_lock *lock);
+/* The end of a handle that was freed, when no answer names it any more. */
+void ql_handle_dispose(struct ql_lock *lock);
+
 /* --- operation.c -------------------------------------------------------- */
 
 /* Starts what lock->op says, or lets it wait for connections first. */
@@ -152,16 +174,19 @@ void ql_op_start(struct ql_lock *lock);
 void ql_op_pass_gate(struct ql_lock *lock);
 /* Starts those that need wait no longer. */
 void ql_op_check_gates(struct ql_client *client);
+void ql_op_cancel(struct ql_lock *lock);
+/* Whether a majority is ready, or no more can become so soon. */
+bool ql_op_gate_open(const struct ql_client *client);
+void ql_op_connect(struct ql_client *client);
+
+/* --- ending.c, callback.c ------------------------------------------------ */
+
 void ql_op_tell(struct ql_lock *lock, enum ql_outcome outcome);
 void ql_op_finish(struct ql_lock *lock, int result);
-void ql_op_cancel(struct ql_lock *lock);
 /* Calls the callbacks that are due, without the mutex. */
 void ql_op_call_back(struct ql_client *client);
 /* Forgets callbacks that are due, and waits for one that runs elsewhere. */
 void ql_op_hush(struct ql_lock *lock);
-/* Whether a majority is ready, or no more can become so soon. */
-bool ql_op_gate_open(const struct ql_client *client);
-void ql_op_connect(struct ql_client *client);
 
 /* --- drive.c ------------------------------------------------------------ */
 
@@ -169,7 +194,6 @@ void ql_op_connect(struct ql_client *client);
 void ql_drive(struct ql_lock *lock, struct ql_event event);
 void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
                      void *ctx);
-void ql_lock_unlink(struct ql_lock *lock);
 
 /* --- loop.c ------------------------------------------------------------- */
 
@@ -185,8 +209,6 @@ void ql_loop_closing(struct ql_node *node, int fd, void *ctx);
 /* Drives the loop, or lets another thread do it, until `done` says so. */
 void ql_loop_wait(struct ql_client *client, bool (*done)(void *arg), void *arg,
                   uint64_t until, struct ql_waiter **ret_waiter);
-/* Makes the driver look again. */
-void ql_loop_wake(struct ql_client *client);
 /* After having driven: lets another thread that wants to. */
 void ql_loop_hand_over(struct ql_client *client);
 
@@ -205,8 +227,12 @@ int ql_note_refine(const struct ql_lock *lock);
 /* --- keeper.c ----------------------------------------------------------- */
 
 int ql_keeper_start(struct ql_client *client);
-void ql_keeper_wake(struct ql_client *client);
 void ql_keeper_stop(struct ql_client *client);
+
+/* --- wake.c -------------------------------------------------------------- */
+
+void ql_loop_wake(struct ql_client *client);
+void ql_keeper_wake(struct ql_client *client);
 
 /* --- verdict.c ---------------------------------------------------------- */
 

@@ -178,7 +178,7 @@ void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
     lock->awaited--;
     if (lock->freed) {
         if (lock->awaited == 0)
-            ql_lock_unlink(lock);
+            ql_handle_dispose(lock);
         return;
     }
     if (answer->verdict == QL_V_HELD && answer->text_len > 0)

@@ -75,16 +75,6 @@ int ql_keeper_start(struct ql_client *client)
     return QL_OK;
 }
 
-void ql_keeper_wake(struct ql_client *client)
-{
-    uint64_t one = 1;
-
-    if (client->keeper_runs &&
-        write(client->keeper_fd, &one, sizeof(one)) < 0) {
-        /* It is readable already, and the keeper will look. */
-    }
-}
-
 void ql_keeper_stop(struct ql_client *client)
 {
     if (!client->keeper_runs)

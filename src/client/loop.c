@@ -159,14 +159,6 @@ static void flush(struct ql_client *client)
     }
 }
 
-void ql_loop_wake(struct ql_client *client)
-{
-    uint64_t one = 1;
-
-    if (write(client->wake_fd, &one, sizeof(one)) < 0)
-        assert(errno == EAGAIN); /* it is readable already */
-}
-
 void ql_loop_settle(struct ql_client *client)
 {
     uint64_t deadline;
