@@ -149,7 +149,8 @@ static enum ql_reply_result failed(const redisReader *reader,
 enum ql_reply_result ql_reply_feed(redisReader *reader, struct ql_reply *reply,
                                    const char *bytes, size_t len)
 {
-    reply->refused = NULL;
+    if (!reader->err)
+        reply->refused = NULL;
     if (reader->len - reader->pos > QL_HELD_MAX) {
         reply->refused = "a string that is too long";
         return QL_REPLY_BAD;
