@@ -30,9 +30,10 @@ void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out)
     m->valid_until = 0;
     m->loss_told = false;
     m->hold_until = ql_time_add(m->now, m->terms->max_hold_ns);
-    m->expires_at = ql_time_add(m->now, m->ttl_ns);
     ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
     m->acquire_round = m->round;
+    m->extend_round = 0; /* none yet: late answers to others are not ours */
+    m->expires_at = ql_expiry(m);
 
     out->list[out->count++] = (struct ql_action){.kind = QL_DO_TOKEN};
     for (unsigned i = 0; i < m->rules->nodes; i++) {

@@ -66,7 +66,7 @@ void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
     m->ttl_ns = ttl_ns;
     ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
     m->extend_round = m->round;
-    m->expires_at = ql_time_max(m->expires_at, ql_time_add(m->now, m->ttl_ns));
+    m->expires_at = ql_time_max(m->expires_at, ql_expiry(m));
     /* A ttl that ends sooner shortens the lock from the moment it is asked
      * for: some node may do so, whatever we come to hear. */
     if (m->state == QL_ST_HELD)
@@ -99,9 +99,7 @@ static void extended(struct ql_machine *m, struct ql_actions *out)
     enum ql_errand errand = m->errand;
     uint64_t until = extended_until(m);
 
-    if (m->now >= until) { /* the answers took the whole ttl */
-        if (m->state == QL_ST_HELD)
-            m->valid_until = until;
+    if (m->now >= until) { /* adopted, and the answers took the whole ttl */
         ql_hold_lose(m, QL_OUT_TOO_LATE, out);
         return;
     }

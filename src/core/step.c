@@ -8,6 +8,7 @@
 
 #include "core/steps.h"
 #include "core/time.h"
+#include "core/validity.h"
 
 #define BIT(state) (1u << (state))
 
@@ -70,6 +71,18 @@ void ql_close_round(struct ql_machine *m)
             ql_cast(m, i, QL_VOTE_FAILED);
 }
 
+/*
+ * When the keys of the round just opened are gone, whatever we come to hear: a
+ * node may set them as late as it is waited for, and by a slower clock.
+ */
+uint64_t ql_expiry(const struct ql_machine *m)
+{
+    uint64_t set_at = ql_time_add(m->t0, m->rules->node_timeout_ns);
+    uint64_t drift = ql_drift_ns(m->ttl_ns, m->rules->drift_ppm);
+
+    return ql_time_add(ql_time_add(set_at, m->ttl_ns), drift);
+}
+
 unsigned ql_count_keys(const struct ql_machine *m, enum ql_key key)
 {
     unsigned count = 0;
@@ -98,12 +111,20 @@ void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
     ql_ballot_open(&m->ballot, rules->nodes, rules->quorum);
 }
 
-/* A token taken over: what its holder sent where, we do not know. */
+/*
+ * A token taken over: what its holder sent where, and when, we do not know. The
+ * best guess at when its keys expire is that it was just now, for our own ttl.
+ */
 static void adopt(struct ql_machine *m)
 {
     ql_set_state(m, QL_ST_ADOPTED);
     m->loss_told = false;
     m->valid_until = 0;
+    m->acquire_round = 0; /* late answers to others are not ours */
+    m->extend_round = 0;
+    m->t0 = m->now;
+    m->ttl_ns = m->terms->ttl_ns;
+    m->expires_at = ql_expiry(m);
     m->hold_until = ql_time_add(m->now, m->terms->max_hold_ns);
     for (unsigned i = 0; i < m->rules->nodes; i++)
         m->peer[i].key = QL_KEY_MAYBE;

@@ -17,6 +17,7 @@ void ql_open_round(struct ql_machine *m, uint64_t until);
 void ql_cast(struct ql_machine *m, unsigned node, enum ql_vote vote);
 /* Who has not answered will not be waited for any longer. */
 void ql_close_round(struct ql_machine *m);
+uint64_t ql_expiry(const struct ql_machine *m);
 unsigned ql_count_keys(const struct ql_machine *m, enum ql_key key);
 
 /* acquire.c: attempts */

@@ -106,7 +106,7 @@ static void write_told(struct play *p, enum ql_outcome outcome)
     uint64_t valid = ql_machine_valid_ns(p->machine, p->now);
 
     story_write_capitals(p->trace, ql_outcome_name(outcome));
-    if (valid > 0 || outcome == QL_OUT_ACQUIRED || outcome == QL_OUT_EXTENDED)
+    if (valid > 0 && outcome != QL_OUT_HELD)
         story_write(p->trace, ", valid for %s", story_time(valid));
 }
 
@@ -213,7 +213,7 @@ static enum ql_vote vote_of(const char *word)
 static void play_answer(struct play *p, struct story_words *words)
 {
     unsigned nodes[QL_BALLOT_MAX];
-    unsigned count = 0;
+    unsigned count = 0, owes = 0;
     const char *request = NULL;
     struct ql_event event = {.kind = QL_EV_VOTE};
 
@@ -223,12 +223,13 @@ static void play_answer(struct play *p, struct story_words *words)
 
         nodes[count] = strtoul(node + 1, NULL, 10) - 1;
         assert_in_range(nodes[count], 0, p->rules.nodes - 1);
+        owes = p->owes[nodes[count]] > owes ? p->owes[nodes[count]] : owes;
         count++;
         story_write(p->trace, " %s", node);
     }
     if (strchr(words->word[0], ':'))
         request = strtok(story_next_word(words), ":");
-    if (request || p->owes[nodes[0]] > 1)
+    if (request || owes > 1)
         story_write(p->trace, " %s:",
                     request ? request
                             : ql_request_name(p->owed[nodes[0]][0].request));

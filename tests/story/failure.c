@@ -31,7 +31,7 @@ STORY(trap_06_an_answer_lost_after_the_write_is_released_too)
           "t=0.002  n1 yes    (it had been written)\n");
 }
 
-STORY(a_late_yes_after_failure_changes_nothing_for_a_release_is_behind_it)
+STORY(a_late_yes_after_failure_has_a_release_behind_it)
 {
     story(&(struct story_terms){.nodes = 3},
           "t=0.000  try       -> token; ask acquire of all\n"
@@ -203,8 +203,7 @@ int main(void)
         cmocka_unit_test(release_also_where_it_was_refused_or_not_answered),
         cmocka_unit_test(
             trap_06_an_answer_lost_after_the_write_is_released_too),
-        cmocka_unit_test(
-            a_late_yes_after_failure_changes_nothing_for_a_release_is_behind_it),
+        cmocka_unit_test(a_late_yes_after_failure_has_a_release_behind_it),
         cmocka_unit_test(
             the_cleaning_is_not_waited_for_longer_than_a_node_timeout),
         cmocka_unit_test(
