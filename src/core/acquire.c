@@ -115,15 +115,3 @@ void ql_acquire_timeout(struct ql_machine *m, struct ql_actions *out)
     ql_close_round(m);
     decide(m, out);
 }
-
-/*
- * "It will try to unlock all the instances, even the ones it believed it was
- * not able to lock": on every node that was sent anything.
- */
-void ql_acquire_undo(struct ql_machine *m, struct ql_actions *out)
-{
-    ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
-    for (unsigned i = 0; i < m->rules->nodes; i++)
-        if (m->peer[i].key != QL_KEY_NONE)
-            ql_send(m, out, i, QL_REQ_RELEASE, m->ttl_ns);
-}

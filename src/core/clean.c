@@ -77,7 +77,7 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
     for (unsigned i = 0; i < m->rules->nodes; i++)
         before[i] = m->peer[i].vote;
 
-    ql_acquire_undo(m, out);
+    ql_send_releases(m, out);
     for (unsigned i = 0; i < m->rules->nodes; i++) {
         if (m->peer[i].key == QL_KEY_NONE)
             continue;

@@ -10,20 +10,6 @@
 #include "core/time.h"
 #include "core/validity.h"
 
-/*
- * A third of the ttl after the last success, so that two renewals may fail; a
- * little earlier at random, so that many locks do not renew at one moment.
- */
-uint64_t ql_renew_time(struct ql_machine *m)
-{
-    uint64_t third = m->ttl_ns / 3;
-
-    if (!m->terms->renew || m->valid_until >= m->hold_until)
-        return QL_NEVER;
-    return ql_time_add(m->t0,
-                       ql_rand_between(&m->rand, third - third / 10, third));
-}
-
 /* After a renewal that failed: soon, but not in a loop. */
 static uint64_t renew_again_time(struct ql_machine *m)
 {

@@ -3,6 +3,20 @@
 #include "core/steps.h"
 #include "core/time.h"
 
+/*
+ * A third of the ttl after the last success, so that two renewals may fail; a
+ * little earlier at random, so that many locks do not renew at one moment.
+ */
+uint64_t ql_renew_time(struct ql_machine *m)
+{
+    uint64_t third = m->ttl_ns / 3;
+
+    if (!m->terms->renew || m->valid_until >= m->hold_until)
+        return QL_NEVER;
+    return ql_time_add(m->t0,
+                       ql_rand_between(&m->rand, third - third / 10, third));
+}
+
 void ql_hold_begin(struct ql_machine *m)
 {
     ql_set_state(m, QL_ST_HELD);

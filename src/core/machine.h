@@ -131,7 +131,7 @@ struct ql_actions {
     struct ql_action list[QL_ACTIONS_MAX];
 };
 
-/* What the life of a lock passes through; step.c has the table of transitions.
+/* What the life of a lock passes through; round.c has the table of transitions.
  */
 enum ql_state {
     QL_ST_IDLE,      /* nothing held */

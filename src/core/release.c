@@ -42,7 +42,7 @@ void ql_release_begin(struct ql_machine *m, struct ql_actions *out)
      * their way arrive before the release does, and those to come end here. */
     m->valid_until = 0;
     m->errand = QL_ERRAND_NONE;
-    ql_acquire_undo(m, out);
+    ql_send_releases(m, out);
     for (unsigned i = 0; i < m->rules->nodes; i++)
         if (m->peer[i].key != QL_KEY_NONE)
             ql_cast(m, i, QL_VOTE_ASKED);

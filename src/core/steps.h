@@ -8,7 +8,7 @@
 
 #include "core/machine.h"
 
-/* step.c: the verbs */
+/* round.c: the verbs */
 void ql_set_state(struct ql_machine *m, enum ql_state state);
 void ql_tell(struct ql_actions *out, enum ql_outcome outcome);
 void ql_send(struct ql_machine *m, struct ql_actions *out, unsigned node,
@@ -20,6 +20,14 @@ void ql_close_round(struct ql_machine *m);
 uint64_t ql_expiry(const struct ql_machine *m);
 unsigned ql_count_keys(const struct ql_machine *m, enum ql_key key);
 
+/* A round of releases, on every node that was ever sent this lock. */
+void ql_send_releases(struct ql_machine *m, struct ql_actions *out);
+
+/* holders.c */
+
+/* The largest group of nodes that name the same holder. */
+unsigned ql_largest_holding(const struct ql_machine *m);
+
 /* acquire.c: attempts */
 void ql_acquire_begin(struct ql_machine *m, uint64_t until,
                       struct ql_actions *out);
@@ -27,7 +35,6 @@ void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out);
 void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
                      struct ql_actions *out);
 void ql_acquire_timeout(struct ql_machine *m, struct ql_actions *out);
-void ql_acquire_undo(struct ql_machine *m, struct ql_actions *out);
 
 /* clean.c: after a failed attempt */
 void ql_clean_begin(struct ql_machine *m, struct ql_actions *out);
@@ -39,6 +46,7 @@ void ql_clean_timeout(struct ql_machine *m, struct ql_actions *out);
 /* hold.c: having it, and losing it */
 void ql_hold_begin(struct ql_machine *m);
 void ql_hold_check(struct ql_machine *m, struct ql_actions *out);
+uint64_t ql_renew_time(struct ql_machine *m);
 uint64_t ql_hold_deadline(const struct ql_machine *m);
 void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
                   struct ql_actions *out);
@@ -50,7 +58,6 @@ void ql_extend_vote(struct ql_machine *m, const struct ql_event *ev,
                     struct ql_actions *out);
 void ql_extend_timeout(struct ql_machine *m, struct ql_actions *out);
 void ql_repair_vote(struct ql_machine *m, const struct ql_event *ev);
-uint64_t ql_renew_time(struct ql_machine *m);
 
 /* inspect.c: looking, without touching */
 void ql_inspect_begin(struct ql_machine *m, enum ql_errand errand,
@@ -58,8 +65,6 @@ void ql_inspect_begin(struct ql_machine *m, enum ql_errand errand,
 void ql_inspect_vote(struct ql_machine *m, const struct ql_event *ev,
                      struct ql_actions *out);
 void ql_inspect_timeout(struct ql_machine *m, struct ql_actions *out);
-/* The largest group of nodes that name the same holder. */
-unsigned ql_largest_holding(const struct ql_machine *m);
 
 /* release.c */
 void ql_release_begin(struct ql_machine *m, struct ql_actions *out);
