@@ -7,6 +7,7 @@
 #include "cli/waiting.h"
 
 #include <stdbool.h>
+#include <sys/random.h>
 
 #include "cli/duration.h"
 #include "cli/exit_code.h"
@@ -23,6 +24,7 @@ struct waiting {
     int signal;       /* that ends it, or 0 */
     int result;       /* of the last slice */
     bool running;     /* a slice is */
+    struct wait_notice notice;
 };
 
 static void on_done(ql_lock *lock, int result, void *arg)
@@ -51,9 +53,10 @@ static void take_signals(struct waiting *waiting)
 /* Sleeps until something happens, and lets it happen. */
 static void turn(struct waiting *waiting, int64_t until_ns)
 {
+    int64_t tick_ns = wait_notice_tick(&waiting->notice);
     int result;
 
-    session_sleep(waiting->session, until_ns);
+    session_sleep(waiting->session, tick_ns < until_ns ? tick_ns : until_ns);
     take_signals(waiting);
     result = ql_client_process(waiting->session->client);
     if (result < 0 && waiting->running)
@@ -65,11 +68,19 @@ static bool worth_another(int result)
     return result == QL_HELD || result == QL_E_QUORUM || result == QL_E_SPLIT;
 }
 
+static int64_t left_ms(const struct waiting *waiting)
+{
+    int64_t left = (waiting->until_ns - now_ns()) / NS_PER_MS;
+
+    return waiting->until_ns == INT64_MAX ? DURATION_MAX_MS : left;
+}
+
 /* One operation, and then what is left of its time: a slice that ends early
  * must not make us ask more often than the retry delay says. */
-static void run_slice(struct waiting *waiting, int64_t wait_ms)
+static void run_slice(struct waiting *waiting, int64_t wait_ms,
+                      int64_t slice_ms)
 {
-    int64_t until_ns = now_ns() + wait_ms * NS_PER_MS;
+    int64_t until_ns = now_ns() + slice_ms * NS_PER_MS;
     int result;
 
     waiting->running = true;
@@ -79,30 +90,40 @@ static void run_slice(struct waiting *waiting, int64_t wait_ms)
         on_done(waiting->lock, result, waiting);
     while (waiting->running)
         turn(waiting, INT64_MAX);
-    while (worth_another(waiting->result) && !waiting->signal &&
-           now_ns() < until_ns)
+    if (!worth_another(waiting->result) || waiting->signal ||
+        left_ms(waiting) <= 0)
+        return;
+    wait_notice_learn(&waiting->notice, waiting->lock, waiting->result);
+    while (!waiting->signal && now_ns() < until_ns)
         turn(waiting, until_ns);
 }
 
-static int64_t left_ms(const struct waiting *waiting)
+static int64_t shorter(int64_t a, int64_t b)
 {
-    int64_t left = (waiting->until_ns - now_ns()) / NS_PER_MS;
-
-    return waiting->until_ns == INT64_MAX ? DURATION_MAX_MS : left;
+    return a < b ? a : b;
 }
 
-/* The first slice is short, so that soon something can be said. */
-static int64_t slice_ms(const struct waiting *waiting, bool first)
+/* Uniform in [delay / 2, delay], as between all attempts. */
+static int64_t random_delay(int64_t delay_ms)
+{
+    uint64_t number = 0;
+
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+        number = (uint64_t)now_ns();
+    return delay_ms - (int64_t)(number % (uint64_t)(delay_ms / 2 + 1));
+}
+
+/* The first slice is a single attempt, so that soon something can be said. */
+static void run_next(struct waiting *waiting, bool first)
 {
     int64_t delay = waiting->session->options->retry_delay_ms;
-    int64_t slice = first ? delay : 2 * delay;
-    int64_t left = left_ms(waiting);
+    int64_t left = left_ms(waiting) > 0 ? left_ms(waiting) : 0;
+    int64_t slice = 2 * delay > SLICE_MS ? 2 * delay : SLICE_MS;
 
-    if (!first && slice < SLICE_MS)
-        slice = SLICE_MS;
-    if (left < slice)
-        slice = left;
-    return slice > 0 ? slice : 0;
+    if (first)
+        run_slice(waiting, 0, shorter(random_delay(delay), left));
+    else
+        run_slice(waiting, shorter(slice, left), shorter(slice, left));
 }
 
 static void set_end(struct waiting *waiting)
@@ -130,20 +151,17 @@ int waiting_acquire(const struct session *session, ql_lock *lock,
                     int64_t useful_ms, int *ret_signal)
 {
     struct waiting waiting = {.session = session, .lock = lock};
-    struct wait_notice notice;
     bool first = true;
 
     set_end(&waiting);
-    wait_notice_begin(&notice, session);
+    wait_notice_begin(&waiting.notice, session);
     do {
-        if (!first)
-            wait_notice_show(&notice, lock, waiting.result);
-        run_slice(&waiting, slice_ms(&waiting, first));
+        run_next(&waiting, first);
         first = false;
         give_back_useless(&waiting, useful_ms);
     } while (!waiting.signal && worth_another(waiting.result) &&
              left_ms(&waiting) > 0);
-    wait_notice_end(&notice);
+    wait_notice_end(&waiting.notice);
     *ret_signal = waiting.signal;
     return waiting.result;
 }
