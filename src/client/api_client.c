@@ -81,7 +81,6 @@ int ql_client_connect(ql_client *client)
     settling.until =
         ql_time_add(ql_clock_now(&client->clock), client->connect_timeout_ns);
     ql_op_connect(client);
-    client->dirty = UINT32_MAX >> (32 - client->rules.nodes);
     client->settlers++;
     ql_loop_settle(client);
     ql_loop_wait(client, settled, &settling, settling.until, &waiter);

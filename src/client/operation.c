@@ -58,6 +58,7 @@ void ql_op_connect(struct ql_client *client)
 {
     for (unsigned i = 0; i < client->rules.nodes; i++)
         ql_node_connect(client->member[i].node, client->clock.now);
+    client->dirty = UINT32_MAX >> (32 - client->rules.nodes);
 }
 
 static unsigned ready_nodes(const struct ql_client *client)
