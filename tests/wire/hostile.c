@@ -52,8 +52,7 @@ static const char *const nonsense[] = {
     "SEND *9\\r\\n",
     "SEND *2147483647\\r\\n",
     "SEND *9223372036854775807\\r\\n",
-    "SEND *1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1"
-    "\\r\\n*1\\r\\n:1\\r\\n",
+    "SEND *1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n:1\\r\\n",
     "SEND >3\\r\\n$7\\r\\nmessage\\r\\n$1\\r\\na\\r\\n$1\\r\\nb\\r\\n",
     "SEND >2\\r\\n$10\\r\\ninvalidate\\r\\n*1\\r\\n$4\\r\\nlock\\r\\n",
     "SEND %1\\r\\n+a\\r\\n+b\\r\\n",
