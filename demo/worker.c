@@ -126,7 +126,7 @@ static void sell_locked(sqlite3 *db, const char *name)
     const char *servers = getenv("QUORLOCK_SERVERS");
     ql_lock_options options = QL_LOCK_OPTIONS_INIT;
     ql_client *client;
-    ql_lock *lock;
+    ql_lock *lock = NULL;
     char error[200];
     int result;
 

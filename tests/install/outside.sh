@@ -13,7 +13,7 @@ prefix=$work/prefix
 export PATH=$prefix/bin:$PATH
 unset LD_LIBRARY_PATH CFLAGS CXXFLAGS LDFLAGS DESTDIR
 # Nothing of the caller's, and no package but hiredis and ours.
-export CMAKE_PREFIX_PATH=$prefix
+export CMAKE_PREFIX_PATH=$prefix CMAKE_GENERATOR=Ninja
 
 check "installs" cmake --install "$QUORLOCK_BUILD" --prefix "$prefix"
 

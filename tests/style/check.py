@@ -51,8 +51,8 @@ def list_files():
         files = [name for name in names.split("\0") if name]
     except (OSError, subprocess.CalledProcessError):
         files = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
-    return sorted(name for name in files
-                  if (ROOT / name).is_file() and not name.startswith("build"))
+    return sorted(name for name in files if (ROOT / name).is_file() and
+                  not re.search(r"^\.git/|^build|__pycache__", name))
 
 
 def lines_of(name):
