@@ -86,6 +86,13 @@ static void errand_timeout(struct ql_machine *m, struct ql_actions *out)
         ql_inspect_timeout(m, out);
 }
 
+/* The tidying up can outlast the pause before the next attempt. */
+static void retry_if_due(struct ql_machine *m, struct ql_actions *out)
+{
+    if (m->state == QL_ST_WAITING && m->now >= m->retry_at)
+        ql_acquire_attempt(m, out);
+}
+
 static void time_passed(struct ql_machine *m, struct ql_actions *out)
 {
     bool round_over = m->now >= m->round_until;
@@ -98,10 +105,10 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
     case QL_ST_CLEANING:
         if (round_over)
             ql_clean_timeout(m, out);
+        retry_if_due(m, out);
         break;
     case QL_ST_WAITING:
-        if (m->now >= m->retry_at)
-            ql_acquire_attempt(m, out);
+        retry_if_due(m, out);
         break;
     case QL_ST_RELEASING:
         if (round_over)
