@@ -4,6 +4,7 @@
  * whoever knows that. Nobody renews it: it lasts for the ttl.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/exit_code.h"
@@ -45,11 +46,35 @@ static int print_token(const struct session *session, ql_lock *lock,
     return EXIT_OS;
 }
 
+static bool all_answered(const struct session *session, const ql_lock *lock)
+{
+    const ql_node_report *report = ql_lock_report(lock);
+
+    for (unsigned i = 0; report && i < ql_client_nodes(session->client); i++)
+        if (report[i].verdict == QL_V_PENDING)
+            return false;
+    return true;
+}
+
+/* A majority has decided; the others get their key too, while they are waited
+ * for anyway, so that the lock does not rest on a bare majority. */
+static void settle(const struct session *session, const ql_lock *lock)
+{
+    int64_t until_ns = now_ns() + session->options->node_timeout_ms * NS_PER_MS;
+
+    while (!all_answered(session, lock) && now_ns() < until_ns) {
+        session_sleep(session, until_ns);
+        if (ql_client_process(session->client) != QL_OK)
+            return;
+    }
+}
+
 static int acquire(const struct session *session, ql_lock *lock,
                    const char *label)
 {
     int signal, result = waiting_acquire(session, lock, 0, &signal);
     char name[SAY_NAME];
+    int code;
 
     if (result == QL_OK && signal)
         ql_lock_release(lock);
@@ -59,7 +84,9 @@ static int acquire(const struct session *session, ql_lock *lock,
     if (session->options->verbose)
         say("%s: acquired for %" PRId64 " ms", say_name(name, session->name),
             ql_lock_valid_ms(lock));
-    return print_token(session, lock, label);
+    code = print_token(session, lock, label);
+    settle(session, lock);
+    return code;
 }
 
 int verb_acquire(const struct options *options, int argc, char **argv)

@@ -19,6 +19,7 @@
 #include "cli/say.h"
 
 #define KILL_AGAIN_MS 10 /* for what was forked while we killed */
+#define GRACE_NS      (5 * NS_PER_MS)
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -39,8 +40,8 @@ static void update_validity(struct supervision *s)
 
     if (!lost || valid_ms > 0)
         s->valid_until_ns = lost ? earlier(s->valid_until_ns, until) : until;
-    if (lost && !s->lost && !s->family_gone)
-        s->lost = lost;
+    if (lost && (s->lost || !s->family_gone))
+        s->lost = lost; /* the library knows better why */
     if (lost)
         s->session->lost_fd = -1; /* it would stay readable */
 }
@@ -104,18 +105,22 @@ static void stop_kill(struct supervision *s, int64_t now)
         say_loss(s, "the command is killed");
 }
 
+/* When the lock must be called lost, whatever the library says. It is asked to
+ * say so a moment earlier, because it knows why. */
+static int64_t loss_time(const struct supervision *s)
+{
+    int64_t notice_ns = s->plan->notice_ms * NS_PER_MS;
+
+    if (s->plan->on_lost == ON_LOST_IGNORE)
+        return s->valid_until_ns;
+    return earlier(s->valid_until_ns - notice_ns + GRACE_NS, kill_time(s));
+}
+
 static void meet_loss(struct supervision *s, int64_t now)
 {
-    bool near = now >= s->valid_until_ns - s->plan->notice_ms * NS_PER_MS;
-
-    if (s->plan->on_lost == ON_LOST_IGNORE) {
-        if (!s->lost && now >= s->valid_until_ns)
-            s->lost = QL_E_LOST;
-        return;
-    }
-    if (!s->lost && near)
+    if (!s->lost && now >= loss_time(s))
         s->lost = QL_E_LOST;
-    if (!s->lost)
+    if (!s->lost || s->plan->on_lost == ON_LOST_IGNORE)
         return;
     if (s->stop == STOP_NOT && s->plan->on_lost == ON_LOST_TERM &&
         now < kill_time(s))
@@ -234,9 +239,7 @@ static int64_t next_time(const struct supervision *s)
         return s->hold_until_ns;
     if (s->stop != STOP_NOT)
         return s->kill_at_ns;
-    if (s->plan->on_lost == ON_LOST_IGNORE)
-        return s->lost ? INT64_MAX : s->valid_until_ns;
-    return s->valid_until_ns - s->plan->notice_ms * NS_PER_MS;
+    return s->lost ? INT64_MAX : loss_time(s);
 }
 
 static bool is_over(const struct supervision *s)
