@@ -52,7 +52,7 @@ def list_files():
     except (OSError, subprocess.CalledProcessError):
         files = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
     return sorted(name for name in files if (ROOT / name).is_file() and
-                  not re.search(r"^\.git/|^build|__pycache__", name))
+                  not re.search(r"^\.git/|^build|__pycache__|/seeds/", name))
 
 
 def lines_of(name):
