@@ -269,9 +269,10 @@ static void begin(struct world *w)
 {
     uint8_t bits = draw(w);
 
-    w->rules = (struct ql_rules){.nodes = 1 + draw(w) % NODES_MAX,
-                                 .node_timeout_ns = 5000000,
-                                 .drift_ppm = 10000};
+    w->rules =
+        (struct ql_rules){.nodes = 1 + draw(w) % NODES_MAX,
+                          .node_timeout_ns = (bits / 8 + 1) * UINT64_C(2000000),
+                          .drift_ppm = 10000};
     w->rules.quorum = w->rules.nodes / 2 + 1;
     w->terms = (struct ql_terms){
         .ttl_ns = TTL_NS,
