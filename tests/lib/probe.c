@@ -13,10 +13,25 @@
 #include "clock.h"
 
 size_t probe_mem_used;
+unsigned probe_mem_good = PROBE_MEM_ALWAYS_GOOD;
+bool probe_mem_all_fail;
+
+static bool fails(void)
+{
+    if (probe_mem_good == PROBE_MEM_ALWAYS_GOOD)
+        return false;
+    if (probe_mem_good > 0) {
+        probe_mem_good--;
+        return false;
+    }
+    if (!probe_mem_all_fail)
+        probe_mem_good = PROBE_MEM_ALWAYS_GOOD;
+    return true;
+}
 
 static void *allocate(size_t size, void *arg)
 {
-    void *memory = malloc(size);
+    void *memory = fails() ? NULL : malloc(size);
 
     (void)arg;
     probe_mem_used += malloc_usable_size(memory);
@@ -83,8 +98,7 @@ static void on_closing(struct ql_node *node, int fd, void *ctx)
     probe->closed++;
 }
 
-struct probe *probe_new_login(const char *url, const char *user,
-                              const char *password)
+struct probe *probe_try(const char *url, const char *user, const char *password)
 {
     struct probe *probe = calloc(1, sizeof *probe);
     struct ql_node_config config = {
@@ -101,14 +115,28 @@ struct probe *probe_new_login(const char *url, const char *user,
         .ctx = probe,
     };
     char error[256] = "";
+    unsigned good = probe_mem_good;
 
     assert_non_null(probe);
+    probe_mem_good = PROBE_MEM_ALWAYS_GOOD; /* for what is not the node's */
     if (ql_address_parse(&probe->address, &probe_mem, url, strlen(url), error,
                          sizeof error) != QL_OK)
         fail_msg("%s: %s", url, error);
     probe->now = 1000 * PROBE_NS_PER_MS;
+    probe_mem_good = good;
     probe->node = ql_node_new(&config);
-    assert_non_null(probe->node);
+    if (probe->node)
+        return probe;
+    probe_forget(probe);
+    return NULL;
+}
+
+struct probe *probe_new_login(const char *url, const char *user,
+                              const char *password)
+{
+    struct probe *probe = probe_try(url, user, password);
+
+    assert_non_null(probe);
     return probe;
 }
 

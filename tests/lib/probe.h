@@ -35,9 +35,16 @@ struct probe {
 /* malloc(3), and how many bytes are out. */
 extern const ql_allocator probe_mem;
 extern size_t probe_mem_used;
+/* So many allocations succeed, and then one fails, or all do. */
+extern unsigned probe_mem_good;
+extern bool probe_mem_all_fail;
+#define PROBE_MEM_ALWAYS_GOOD (~0u)
 
 /* A node for the address, not connected. */
 struct probe *probe_new(const char *url);
+/* The same, or NULL if there is no memory for the node. */
+struct probe *probe_try(const char *url, const char *user,
+                        const char *password);
 struct probe *probe_new_login(const char *url, const char *user,
                               const char *password);
 void probe_free(struct probe *probe);

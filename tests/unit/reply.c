@@ -68,10 +68,10 @@ static void scalars(void **state)
     assert_int_equal(root->type, QL_VALUE_STRING);
     assert_int_equal(root->len, 3);
     assert_memory_equal(root->string, "a\0b", 4);
-    assert_int_equal(feed(bench, "-ERR a\0\nb\r\n", 11), QL_REPLY_DONE);
+    assert_int_equal(feed(bench, "-ERR a\0\x1b!\r\n", 11), QL_REPLY_DONE);
     assert_int_equal(root->type, QL_VALUE_ERROR);
     assert_int_equal(root->len, 8);
-    assert_memory_equal(root->string, "ERR a\0\nb", 9);
+    assert_memory_equal(root->string, "ERR a\0\x1b!", 9);
 }
 
 static void check_pair(const struct ql_reply *reply)

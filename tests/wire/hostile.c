@@ -176,6 +176,20 @@ static void the_end_may_come_after_any_byte(void **state)
     }
 }
 
+/* hiredis before 1.1 lets a bare newline pass; later ones call it a fault. */
+static void a_newline_in_an_error_is_no_harm(void **state)
+{
+    struct fake_peer *peer;
+    struct probe *probe = ask(&peer, "SEND -ERR a\\nb\\r\\n");
+    const struct ql_answer *answer = &probe->answers[0].answer;
+
+    (void)state;
+    probe_until_answers(probe, 1);
+    assert_true(answer->verdict == QL_V_ERROR ||
+                answer->verdict == QL_V_PROTOCOL);
+    finish(probe, peer);
+}
+
 static void greet_with(const char *says, ql_verdict verdict, const char *text)
 {
     char script[1024];
@@ -214,7 +228,7 @@ static void errors_in_the_greeting_are_verdicts(void **state)
                "the user needs the rights +script|load and +evalsha: NOPERM");
     greet_with("SEND " NAMED NO_INFO "-LOADING Redis is loading\\r\\n",
                QL_V_LOADING, "LOADING");
-    greet_with("SEND -BUSY a\\x1b[31m\\nb\\0c\\r\\n", QL_V_BUSY,
+    greet_with("SEND -BUSY a\\x1b[31m\\x07b\\0c\\r\\n", QL_V_BUSY,
                "BUSY a?[31m?b?c");
 }
 
@@ -338,6 +352,7 @@ int main(void)
         cmocka_unit_test(an_answer_before_its_question_is_none),
         cmocka_unit_test(last_words_are_heard),
         cmocka_unit_test(the_end_may_come_after_any_byte),
+        cmocka_unit_test(a_newline_in_an_error_is_no_harm),
         cmocka_unit_test(errors_in_the_greeting_are_verdicts),
         cmocka_unit_test(nonsense_in_the_greeting_is_a_verdict),
         cmocka_unit_test(a_forgotten_script_is_loaded_once),

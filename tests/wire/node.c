@@ -235,7 +235,7 @@ static void a_dripped_conversation_is_understood(void **state)
         "GREET\n"
         "EXPECT EVALSHA\n"
         "EXPECT lock\n"
-        "DRIP *2\\r\\n$4\\r\\nhim!\\r\\n:1234\\r\\n-OOM a\\0b\\nc\\r\\n\n"
+        "DRIP *2\\r\\n$4\\r\\nhim!\\r\\n:1234\\r\\n-OOM a\\0b\\x1b!\\r\\n\n"
         "EXPECT-EOF\n");
     struct probe *probe = probe_ready(fake_peer_url(peer));
 
@@ -247,7 +247,7 @@ static void a_dripped_conversation_is_understood(void **state)
     assert_int_equal(probe_expect(probe, 0, 1, QL_V_HELD)->remaining_ms, 1234);
     assert_string_equal(probe->answers[0].text, "him!");
     assert_int_equal(probe_expect(probe, 1, 2, QL_V_OOM)->text_len, 9);
-    assert_memory_equal(probe->answers[1].text, "OOM a\0b\nc", 9);
+    assert_memory_equal(probe->answers[1].text, "OOM a\0b\x1b!", 9);
     probe_send(probe, QL_CMD_RELEASE, 3, "one");
     probe_free(probe);
     fake_peer_stop(peer);
