@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A world for machines to contend in: a few nodes, each of them one key with a
+ * holder and an expiry, and a line from each machine to each node that keeps
+ * the order, as src/core/machine.h asks for. Time is virtual. What is random
+ * comes from one seed, so that a run can be had again.
+ */
+#ifndef TESTS_LIB_WORLD_H
+#define TESTS_LIB_WORLD_H
+
+#include "core/machine.h"
+
+#define WORLD_NODES    7
+#define WORLD_MACHINES 4
+#define WORLD_LINE     64 /* requests without an answer on one line */
+
+struct world_node {
+    bool up;
+    bool bars;         /* refuses everything, for good */
+    uint32_t fast_ppm; /* its clock runs faster than ours */
+    uint64_t token;    /* of the key that is there; 0: none */
+    uint64_t expires_at;
+};
+
+struct world_request {
+    enum ql_request_kind kind;
+    uint32_t round;
+    uint64_t ttl_ns;
+    uint64_t token;
+    uint64_t arrives_at, answers_at;
+    bool done; /* by the node */
+    struct ql_event answer;
+};
+
+/* First in, first out, both ways; `request[0]` is the oldest. */
+struct world_line {
+    unsigned count;
+    struct world_request request[WORLD_LINE];
+};
+
+struct world_machine {
+    struct ql_machine *machine;
+    struct ql_terms terms;
+    uint64_t token;        /* of the last attempt; 0: none yet */
+    uint64_t attempted_at; /* the last attempt */
+    uint64_t paused_until; /* the process is stopped */
+    uint64_t lag;          /* its timers are late by this */
+    unsigned spins;        /* calls by its timer that led nowhere */
+    bool token_fails;      /* the next one cannot be drawn */
+    struct world_line line[WORLD_NODES];
+};
+
+struct world {
+    uint64_t now;
+    struct ql_rand rand;
+    struct ql_rules rules;
+    unsigned machines;
+    struct world_node node[WORLD_NODES];
+    struct world_machine machine[WORLD_MACHINES];
+    uint64_t tokens; /* drawn so far */
+    bool releases_lost;
+
+    /* How a message fares: at least, usually, and now and then at most. */
+    uint64_t latency_least_ns, latency_ns, latency_most_ns;
+    unsigned late_per_mille;
+    unsigned refused_per_mille; /* requests that cannot be sent just now */
+
+    /* Called when a machine attempts to acquire, and for all it tells. */
+    void (*attempts)(struct world *w, unsigned machine);
+    void (*tells)(struct world *w, unsigned machine, enum ql_outcome outcome);
+};
+
+void world_open(struct world *w, unsigned nodes, unsigned machines,
+                uint64_t seed);
+/* Also to start a machine anew: what it had on its lines is lost. */
+void world_start_machine(struct world *w, unsigned machine,
+                         const struct ql_terms *terms);
+void world_close(struct world *w);
+
+/* `low` to `high`, both included. */
+uint64_t world_random(struct world *w, uint64_t low, uint64_t high);
+bool world_chance(struct world *w, unsigned per_mille);
+
+/* The event happens to the machine now, and its actions are carried out. */
+void world_event(struct world *w, unsigned machine, struct ql_event event);
+
+/* When something happens next by itself; QL_NEVER: nothing will. */
+uint64_t world_due(const struct world *w);
+/* Goes on to that moment and lets it happen; false: nothing will. */
+bool world_step(struct world *w);
+
+/* The connection breaks: what was not delivered is lost. */
+void world_break_line(struct world *w, unsigned machine, unsigned node);
+/* All connections to it break, and none can be made until it is up. */
+void world_down(struct world *w, unsigned node);
+
+/* Nodes on which the token's key is, now. */
+unsigned world_keys(const struct world *w, uint64_t token);
+uint64_t world_valid_ns(const struct world *w, unsigned machine);
+bool world_lines_empty(const struct world *w);
+
+#endif
