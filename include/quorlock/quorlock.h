@@ -279,7 +279,8 @@ QL_API int ql_servers_check(const char *servers, char *error, size_t size);
 
 /*
  * Lets go of the client. Its locks must have been freed before. Releases that
- * are still on their way are given up to node_timeout_ms. NULL is allowed.
+ * are still on their way are given up to node_timeout_ms; to a node whose
+ * connection broke over one, up to connect_timeout_ms. NULL is allowed.
  */
 QL_API void ql_client_close(ql_client *client);
 

@@ -128,6 +128,16 @@ struct draining {
     uint64_t until;
 };
 
+/* A silent node will not take a release now either, and one that is down has
+ * had its chance. */
+static bool may_yet_release(const struct ql_node *node)
+{
+    enum ql_node_state state = ql_node_state(node);
+
+    return state != QL_NODE_DOWN && state != QL_NODE_SUSPECT &&
+           ql_node_pending_releases(node) > 0;
+}
+
 static bool drained(void *arg)
 {
     struct draining *draining = arg;
@@ -135,16 +145,29 @@ static bool drained(void *arg)
 
     if (client->clock.now >= draining->until)
         return true;
+    for (unsigned i = 0; i < client->rules.nodes; i++)
+        if (may_yet_release(client->member[i].node))
+            return false;
+    return true;
+}
+
+/* What is owed to a node whose connection broke is paid on a new one, if the
+ * node is there. Returns how long that may take. */
+static uint64_t reconnect_debtors(struct ql_client *client)
+{
+    uint64_t patience_ns = client->rules.node_timeout_ns;
+
     for (unsigned i = 0; i < client->rules.nodes; i++) {
         struct ql_node *node = client->member[i].node;
-        enum ql_node_state state = ql_node_state(node);
 
-        /* A node that is down or silent will not take it now either. */
-        if (state != QL_NODE_DOWN && state != QL_NODE_SUSPECT &&
-            ql_node_pending_releases(node) > 0)
-            return false;
+        if (ql_node_state(node) != QL_NODE_DOWN ||
+            ql_node_pending_releases(node) == 0)
+            continue;
+        ql_node_connect(node, client->clock.now);
+        client->dirty |= UINT32_C(1) << i;
+        patience_ns = ql_time_max(patience_ns, client->connect_timeout_ns);
     }
-    return true;
+    return patience_ns;
 }
 
 void ql_client_close(ql_client *client)
@@ -160,8 +183,9 @@ void ql_client_close(ql_client *client)
     }
     pthread_mutex_lock(&client->mutex);
     ql_keeper_stop(client);
-    draining.until = ql_time_add(ql_clock_now(&client->clock),
-                                 client->rules.node_timeout_ns);
+    ql_clock_now(&client->clock);
+    (void)ql_loop_once(client, 0);
+    draining.until = ql_time_add(client->clock.now, reconnect_debtors(client));
     client->settlers++;
     ql_loop_settle(client);
     ql_loop_wait(client, drained, &draining, draining.until, &waiter);
