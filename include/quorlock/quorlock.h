@@ -172,7 +172,9 @@ QL_API const char *ql_result_text(int result);
     X(QL_V_NOMEM, "nomem")             /* out of memory on our side */
 
 #define QL_VERDICT_ENUM(name, word) name,
-typedef enum ql_verdict { QL_VERDICT_MAP(QL_VERDICT_ENUM) QL_V_COUNT } ql_verdict;
+typedef enum ql_verdict {
+    QL_VERDICT_MAP(QL_VERDICT_ENUM) QL_V_COUNT
+} ql_verdict;
 #undef QL_VERDICT_ENUM
 
 QL_API const char *ql_verdict_word(ql_verdict verdict);

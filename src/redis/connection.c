@@ -12,6 +12,7 @@
 
 #define BACKOFF_MIN_NS UINT64_C(20000000)
 #define BACKOFF_MAX_NS UINT64_C(2000000000)
+#define PAY_AGAIN_NS   UINT64_C(500000000)
 #define PIECES_MAX     64
 
 /* splitmix64, in [low, high]. The jitter need not be good, only different. */
@@ -57,9 +58,12 @@ void ql_connection_close(struct ql_node *node, enum ql_socket_end end)
     node->reader = NULL;
 }
 
-void ql_connection_owe(struct ql_node *node, struct ql_request *request)
+void ql_connection_owe(struct ql_node *node, struct ql_request *request,
+                       uint64_t now)
 {
     struct ql_queue *debts = &node->debts;
+
+    node->pay_at = now + PAY_AGAIN_NS;
 
     while (debts->count > 0 && (debts->count >= QL_DEBT_REQUESTS ||
                                 debts->bytes + request->size > QL_DEBT_BYTES)) {
@@ -86,7 +90,7 @@ static void answer_all(struct ql_node *node, uint64_t now)
         struct ql_request copy = request;
 
         if (request.job == QL_JOB_COMMAND && request.kind == QL_CMD_RELEASE)
-            ql_connection_owe(node, &request);
+            ql_connection_owe(node, &request, now);
         else
             ql_request_free(&request);
         ql_answer_without(node, &copy, sent, node->reason, node->text, now);
@@ -193,8 +197,8 @@ void ql_connection_check(struct ql_node *node, uint64_t now)
     try_places(node, error, now);
 }
 
-/* Debts go behind the greeting and before anything that is sent later. */
-static bool queue_debts(struct ql_node *node, uint64_t now)
+/* After the greeting they come before anything that is sent later. */
+bool ql_connection_pay(struct ql_node *node, uint64_t now)
 {
     if (!ql_queue_reserve(&node->queue, node->config.mem, node->debts.count))
         return false;
@@ -221,7 +225,7 @@ void ql_connection_start(struct ql_node *node, uint64_t now)
     node->until = limit > UINT64_MAX - now ? UINT64_MAX : now + limit;
     memset(node->loading, 0, sizeof node->loading);
     node->state = QL_NODE_CONNECTING;
-    if (!ql_greet(node, now) || !queue_debts(node, now)) {
+    if (!ql_greet(node, now) || !ql_connection_pay(node, now)) {
         ql_connection_fail(node, QL_V_NOMEM, "out of memory", now);
         return;
     }

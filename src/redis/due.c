@@ -42,7 +42,9 @@ uint64_t ql_node_deadline(const struct ql_node *node)
     case QL_NODE_GREETING:
         return node->until;
     case QL_NODE_READY:
-        return suspicion_at(node);
+        return node->debts.count > 0 && node->pay_at < suspicion_at(node)
+                   ? node->pay_at
+                   : suspicion_at(node);
     case QL_NODE_SUSPECT:
         return later(node->suspect_at, GIVE_UP_NS);
     }
@@ -56,6 +58,16 @@ static void suspect(struct ql_node *node, uint64_t now)
     node->reason = QL_V_SUSPECT;
     snprintf(node->text, sizeof node->text, "no answer within %llu ms",
              (unsigned long long)(node->config.node_timeout_ns / 1000000));
+}
+
+/* A server that would not release a key may do so by now. Without the memory to
+ * ask, later. */
+static void pay(struct ql_node *node, uint64_t now)
+{
+    if (ql_connection_pay(node, now))
+        ql_connection_write(node);
+    else
+        node->pay_at = now + QL_NS_PER_S;
 }
 
 static void fail_after(struct ql_node *node, ql_verdict verdict,
@@ -85,7 +97,10 @@ static void expire(struct ql_node *node, uint64_t now)
         fail_after(node, QL_V_TIMEOUT, "no answer to the greeting", limit, now);
         break;
     case QL_NODE_READY:
-        suspect(node, now);
+        if (now >= suspicion_at(node))
+            suspect(node, now);
+        else
+            pay(node, now);
         break;
     case QL_NODE_SUSPECT:
         fail_after(node, QL_V_SUSPECT, "no answer", GIVE_UP_NS, now);

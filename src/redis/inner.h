@@ -27,7 +27,8 @@ struct ql_node {
     int write_error; /* an errno; the connection is broken soon */
     redisReader *reader;
     struct ql_queue queue; /* empty while DOWN */
-    struct ql_queue debts; /* empty while there is a connection */
+    struct ql_queue debts; /* releases that no connection carries now */
+    uint64_t pay_at;       /* READY: when the debts are tried again */
     bool loading[QL_SCRIPTS];
 
     uint64_t until;      /* CONNECTING, GREETING: the time limit */
@@ -73,7 +74,10 @@ void ql_connection_fail(struct ql_node *node, ql_verdict verdict,
                         const char *text, uint64_t now);
 /* Takes over a release that no connection carries: a debt. The oldest ones are
  * forgotten when there are too many; their keys expire by themselves. */
-void ql_connection_owe(struct ql_node *node, struct ql_request *request);
+void ql_connection_owe(struct ql_node *node, struct ql_request *request,
+                       uint64_t now);
+/* Sends the debts. False: out of memory. */
+bool ql_connection_pay(struct ql_node *node, uint64_t now);
 /* Answers what must not be sent to a barred node. */
 void ql_connection_bar(struct ql_node *node, uint64_t now);
 

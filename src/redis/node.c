@@ -165,7 +165,7 @@ ql_verdict ql_node_send(struct ql_node *node, const struct ql_command *command,
         return QL_V_NOMEM;
     request.quiet = verdict != QL_V_NONE;
     if (node->state == QL_NODE_DOWN)
-        ql_connection_owe(node, &request);
+        ql_connection_owe(node, &request, now);
     else
         ql_queue_push(&node->queue, &request);
     return verdict;

@@ -24,12 +24,13 @@
  *    becomes a debt, paid first after the next greeting, or forgotten when its
  *    key must have expired. So nothing is left behind on a node that comes
  *    back. (An acquire that broke needs no debt: its lock, having sent it, will
- *    send a release.)
+ *    send a release.) A release that the server puts off (BUSY, MISCONF and the
+ *    like) is a debt too, and tried again twice a second.
  *  - A node that gives no answer for node_timeout while one is due is SUSPECT:
  *    it takes no requests but releases, and becomes READY again at the next
  *    whole answer: a server that drips single bytes does not count as alive.
- *    The connection is kept, because closing it would give up
- *    the order between an acquire and its release that are on their way.
+ *    The connection is kept, because closing it would give up the order between
+ *    an acquire and its release that are on their way.
  *  - The queue is bounded in requests and bytes, whatever the server does.
  */
 #ifndef QL_REDIS_NODE_H

@@ -100,12 +100,33 @@ static void load_again(struct ql_node *node, uint64_t now)
     }
 }
 
+/*
+ * A release that the server would not do now, but may do soon: its key is still
+ * there, and it is owed until it is gone.
+ */
+static bool is_put_off(const struct ql_request *request, ql_verdict verdict)
+{
+    if (request->kind != QL_CMD_RELEASE)
+        return false;
+    switch (verdict) {
+    case QL_V_LOADING:
+    case QL_V_READONLY:
+    case QL_V_MISCONF:
+    case QL_V_OOM:
+    case QL_V_BUSY:
+    case QL_V_NOREPLICAS:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void take_answer(struct ql_node *node, uint64_t now)
 {
     const struct ql_request *first = ql_queue_at(&node->queue, 0);
     const struct ql_value *root = &node->reply.root;
     struct ql_answer answer = {.sent = true};
-    struct ql_request request;
+    struct ql_request request, copy;
 
     if (root->type == QL_VALUE_ERROR && !first->retried &&
         ql_script_of(first->kind) >= 0 &&
@@ -118,9 +139,12 @@ static void take_answer(struct ql_node *node, uint64_t now)
                            "a reply that does not fit the command", now);
         return;
     }
-    request = ql_queue_pop(&node->queue);
-    ql_request_free(&request);
-    tell(node, &request, &answer, now);
+    request = copy = ql_queue_pop(&node->queue);
+    if (is_put_off(&request, answer.verdict))
+        ql_connection_owe(node, &request, now);
+    else
+        ql_request_free(&request);
+    tell(node, &copy, &answer, now);
 }
 
 /* Some servers explain themselves before they close: too many clients. */

@@ -117,6 +117,30 @@ static void trap_19_too_few_replicas(void **state)
     finish(probe, servers);
 }
 
+/* It is answered, so nobody waits; and it is made up for. */
+static void a_release_that_is_put_off_is_tried_again(void **state)
+{
+    struct servers *servers = start_with(NULL);
+    struct server *server = servers_at(servers, 0);
+    struct probe *probe = probe_ready(server_url(server));
+    int64_t end = clock_now_ms() + HANG_MS;
+
+    (void)state;
+    assert_int_equal(ask(probe, QL_CMD_SET), QL_V_GRANTED);
+    server_command(server, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
+    assert_int_equal(ask(probe, QL_CMD_RELEASE), QL_V_NOREPLICAS);
+    assert_true(server_has_key(server, "lock"));
+    server_command(server, "CONFIG", "SET", "min-replicas-to-write", "0", NULL);
+    while (server_has_key(server, "lock")) {
+        assert_true(clock_now_ms() < end);
+        probe_advance(probe, 100);
+        probe_once(probe, 10);
+    }
+    assert_int_equal(ql_node_pending_releases(probe->node), 0);
+    assert_int_equal(probe->count, 1);
+    finish(probe, servers);
+}
+
 /* The directory that it saves to has gone. */
 static void trap_19_misconf(void **state)
 {
@@ -464,6 +488,7 @@ int main(void)
         cmocka_unit_test(trap_19_a_replica),
         cmocka_unit_test(trap_19_out_of_memory),
         cmocka_unit_test(trap_19_too_few_replicas),
+        cmocka_unit_test(a_release_that_is_put_off_is_tried_again),
         cmocka_unit_test(trap_19_misconf),
         cmocka_unit_test(trap_19_a_cluster_node),
         cmocka_unit_test(trap_19_a_script_that_does_not_end),
