@@ -28,7 +28,6 @@ void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out)
     m->attempt++;
     m->ttl_ns = m->terms->ttl_ns;
     m->valid_until = 0;
-    m->loss_told = false;
     m->hold_until = ql_time_add(m->now, m->terms->max_hold_ns);
     ql_open_round(m, ql_time_add(m->now, m->rules->node_timeout_ns));
     m->acquire_round = m->round;

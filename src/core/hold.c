@@ -34,19 +34,14 @@ uint64_t ql_hold_deadline(const struct ql_machine *m)
                : m->valid_until;
 }
 
-static void tell_loss(struct ql_machine *m, struct ql_actions *out)
-{
-    if (m->loss_told)
-        return;
-    m->loss_told = true;
-    ql_tell(out,
-            m->valid_until == m->hold_until ? QL_OUT_LOST_CAPPED : QL_OUT_LOST);
-}
-
-/* `errand_outcome` is for the caller's own request, if one is running. */
+/*
+ * Told once per acquisition, since nothing leads back from LOST but a release.
+ * `errand_outcome` is for the caller's own request, if one is running.
+ */
 void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
                   struct ql_actions *out)
 {
+    bool capped = m->valid_until == m->hold_until;
     bool asked = m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_VERIFY;
 
     ql_set_state(m, QL_ST_LOST);
@@ -54,7 +49,7 @@ void ql_hold_lose(struct ql_machine *m, enum ql_outcome errand_outcome,
         m->errand = QL_ERRAND_NONE;
     if (asked)
         ql_tell(out, errand_outcome);
-    tell_loss(m, out);
+    ql_tell(out, capped ? QL_OUT_LOST_CAPPED : QL_OUT_LOST);
 }
 
 /*

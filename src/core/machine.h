@@ -193,7 +193,6 @@ struct ql_machine {
     uint8_t granted;        /* CLEANING: nodes that said yes to the attempt, */
     uint8_t refused;        /* and those that had another's key */
     bool retry_allowed;     /* CLEANING: another attempt will follow */
-    bool loss_told;
     struct ql_ballot ballot; /* of the running round */
     struct ql_peer peer[];   /* rules->nodes of them */
 };

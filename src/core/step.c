@@ -34,7 +34,6 @@ void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
 static void adopt(struct ql_machine *m)
 {
     ql_set_state(m, QL_ST_ADOPTED);
-    m->loss_told = false;
     m->valid_until = 0;
     m->acquire_round = 0; /* late answers to others are not ours */
     m->extend_round = 0;
