@@ -5,14 +5,14 @@
  * ours; between steps the program waits on a descriptor that says when it is
  * not.
  *
- *     renew [STEPS]      steps of half a second each; 6
+ *     renew [STEPS]      steps of half a second each; 10
  */
 #include <poll.h>
 #include <quorlock/quorlock.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TTL_MS  2000
+#define TTL_MS  4000
 #define STEP_MS 500
 
 /* 0: all of it was done while the lock was ours. */
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", ql_lock_error(lock));
         failed = 1;
     } else {
-        failed = work(lock, argc > 1 ? atoi(argv[1]) : 6);
+        failed = work(lock, argc > 1 ? atoi(argv[1]) : 10);
         /* QL_GONE here would mean that somebody else may have been at it. */
         if (ql_lock_release(lock) != QL_OK)
             failed = 1;

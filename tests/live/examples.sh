@@ -46,7 +46,7 @@ check "blocking locks and unlocks" \
     prints '^order-42 is ours for [0-9]+ ms$' "$build/blocking"
 check "async gets the first lock" prints '^order-1: released$' "$build/async"
 check "async gets the second lock" prints '^order-2: released$' "$build/async"
-check "renew outlives its ttl" prints '^step 6 of 6$' "$build/renew"
+check "renew outlives its ttl" prints '^step 10 of 10$' "$build/renew"
 check "renew notices that the lock is lost" loses_it
 check "report.sh makes the report" prints '^done$' "$root/examples/report.sh"
 check "report.sh leaves the turn to others" \
