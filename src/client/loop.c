@@ -71,8 +71,8 @@ static void watch_node(struct ql_client *client, struct ql_member *member)
     uint64_t connection = ql_node_connection(member->node);
     bool writes = ql_node_wants_write(member->node);
     bool fresh = connection != member->connection;
-    struct epoll_event event = {.events =
-                                    EPOLLIN | (writes ? (unsigned)EPOLLOUT : 0),
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP |
+                                          (writes ? (unsigned)EPOLLOUT : 0),
                                 .data.u32 = member->index};
 
     if (fd < 0 || (!fresh && writes == member->writes))
@@ -179,11 +179,25 @@ static void drain(int fd)
         ;
 }
 
+static void node_event(struct ql_client *client, unsigned index, uint32_t ready)
+{
+    struct ql_node *node = client->member[index].node;
+    uint32_t over = EPOLLHUP | EPOLLRDHUP | EPOLLERR;
+    uint64_t now = client->clock.now;
+
+    ql_node_io(node, ready & (EPOLLIN | over),
+               ready & (EPOLLOUT | EPOLLHUP | EPOLLERR), now);
+    /* The end may stand behind an answer that came before it: it is to be seen
+     * now, and not when something has been sent that nobody will read. */
+    if (ready & over)
+        ql_node_io(node, true, false, now);
+    client->dirty |= UINT32_C(1) << index;
+}
+
 static void handle_event(struct ql_client *client,
                          const struct epoll_event *event)
 {
     unsigned mark = event->data.u32;
-    uint32_t ready = event->events;
 
     if (mark == WAKE_MARK) {
         drain(client->wake_fd);
@@ -191,10 +205,7 @@ static void handle_event(struct ql_client *client,
         drain(client->timer_fd);
         client->timer_at = QL_NEVER;
     } else {
-        ql_node_io(client->member[mark].node,
-                   ready & (EPOLLIN | EPOLLHUP | EPOLLERR),
-                   ready & (EPOLLOUT | EPOLLHUP | EPOLLERR), client->clock.now);
-        client->dirty |= UINT32_C(1) << mark;
+        node_event(client, mark, event->events);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
-#include "client/text.h"
+#include "base/text.h"
 #include "client/token.h"
 #include "core/time.h"
 

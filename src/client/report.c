@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "client/client.h"
-#include "client/text.h"
+#include "base/text.h"
 
 #define ERROR_MAX 2048
 #define NO_ANSWER UINT32_MAX

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "base/text.h"
 #include "redis/verdict.h"
 
 #define BACKOFF_MIN_NS UINT64_C(20000000)
@@ -93,7 +94,7 @@ static void answer_all(struct ql_node *node, uint64_t now)
             ql_connection_owe(node, &request, now);
         else
             ql_request_free(&request);
-        ql_answer_without(node, &copy, sent, node->reason, node->text, now);
+        ql_tell_without(node, &copy, sent, node->reason, node->text, now);
     }
 }
 
@@ -101,7 +102,7 @@ void ql_connection_break(struct ql_node *node, ql_verdict verdict,
                          const char *text, size_t len, uint64_t now)
 {
     /* The text may lie in what is freed next. */
-    ql_node_say(node->text, sizeof node->text, text, len);
+    ql_text_clean(node->text, sizeof node->text, text, len);
     node->reason = verdict;
     /* What has not been delivered must not be: debts will see to the rest. */
     ql_connection_close(node,
@@ -255,8 +256,7 @@ void ql_connection_bar(struct ql_node *node, uint64_t now)
         struct ql_request request = ql_queue_remove(&node->queue, index);
 
         ql_request_free(&request);
-        ql_answer_without(node, &request, false, node->bar, node->bar_text,
-                          now);
+        ql_tell_without(node, &request, false, node->bar, node->bar_text, now);
     }
     node->barring = false;
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "redis/verdict.h"
 
 enum step {
@@ -112,7 +113,7 @@ static void info_field(const struct ql_value *info, const char *field,
 
             while (last > value && last[-1] == '\r')
                 last--;
-            ql_node_say(out, size, value, (size_t)(last - value));
+            ql_text_clean(out, size, value, (size_t)(last - value));
             return;
         }
         line = stop + 1;
@@ -152,13 +153,6 @@ static void forget_info(struct ql_node *node, enum step step)
     read_info(node, step, &nothing);
 }
 
-static bool fail(struct ql_node *node, ql_verdict verdict, const char *text,
-                 uint64_t now)
-{
-    ql_connection_fail(node, verdict, text, now);
-    return false;
-}
-
 /* Whether we can do without what was refused. */
 static bool is_tolerable(enum step step, ql_verdict verdict)
 {
@@ -173,27 +167,26 @@ static bool is_tolerable(enum step step, ql_verdict verdict)
     }
 }
 
-static bool take_error(struct ql_node *node, enum step step, uint64_t now)
+static ql_verdict take_error(struct ql_node *node, enum step step,
+                             char text[QL_TEXT_MAX])
 {
     const struct ql_value *root = &node->reply.root;
     ql_verdict verdict = ql_verdict_of_error(root->string, root->len);
-    char text[QL_TEXT_MAX];
 
     if (is_tolerable(step, verdict)) {
         if (step != STEP_NAME)
             forget_info(node, step);
-        return true;
+        return QL_V_NONE;
     }
-    if (step == STEP_AUTH && verdict == QL_V_ERROR)
-        verdict = QL_V_NOAUTH;
-    if (step == STEP_LOAD && verdict == QL_V_NOPERM) {
-        snprintf(text, sizeof text,
+    if (step == STEP_LOAD && verdict == QL_V_NOPERM)
+        snprintf(text, QL_TEXT_MAX,
                  "the user needs the rights +script|load and +evalsha: %s",
                  root->string);
-        return fail(node, verdict, text, now);
-    }
-    ql_connection_break(node, verdict, root->string, root->len, now);
-    return false;
+    else
+        ql_text_clean(text, QL_TEXT_MAX, root->string, root->len);
+    if (step == STEP_AUTH && verdict == QL_V_ERROR)
+        return QL_V_NOAUTH;
+    return verdict;
 }
 
 static bool is_expected(const struct ql_request *request,
@@ -212,18 +205,20 @@ static bool is_expected(const struct ql_request *request,
     }
 }
 
-bool ql_greet_reply(struct ql_node *node, const struct ql_request *request,
-                    uint64_t now)
+ql_verdict ql_greet_reply(struct ql_node *node,
+                          const struct ql_request *request,
+                          char text[QL_TEXT_MAX])
 {
     const struct ql_value *root = &node->reply.root;
 
     if (root->type == QL_VALUE_ERROR)
-        return take_error(node, request->kind, now);
-    if (!is_expected(request, root))
-        return fail(node, QL_V_PROTOCOL,
-                    "no valid answer to the greeting: is it a Redis server?",
-                    now);
+        return take_error(node, request->kind, text);
+    if (!is_expected(request, root)) {
+        snprintf(text, QL_TEXT_MAX,
+                 "no valid answer to the greeting: is it a Redis server?");
+        return QL_V_PROTOCOL;
+    }
     if (request->kind >= STEP_SERVER && request->kind <= STEP_MEMORY)
         read_info(node, request->kind, root);
-    return true;
+    return QL_V_NONE;
 }

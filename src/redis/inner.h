@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A node from inside. node.c is its face, due.c its clockwork, connection.c
- * makes and breaks connections and writes, receive.c reads, greet.c says hello.
+ * makes and breaks connections and writes, receive.c reads, greet.c says hello,
+ * and tell.c answers the owner.
  */
 #ifndef QL_REDIS_INNER_H
 #define QL_REDIS_INNER_H
@@ -85,22 +86,25 @@ void ql_connection_bar(struct ql_node *node, uint64_t now);
 
 /* Reads what is there and deals with each reply. */
 void ql_receive(struct ql_node *node, uint64_t now);
+
+/* tell.c */
+
+/* Hands the answer to whoever sent the request, if he wants it. */
+void ql_tell_answer(struct ql_node *node, const struct ql_request *request,
+                    struct ql_answer *answer, uint64_t now);
 /* An answer that no reply brought. */
-void ql_answer_without(struct ql_node *node, const struct ql_request *request,
-                       bool sent, ql_verdict verdict, const char *text,
-                       uint64_t now);
+void ql_tell_without(struct ql_node *node, const struct ql_request *request,
+                     bool sent, ql_verdict verdict, const char *text,
+                     uint64_t now);
 
 /* greet.c */
 
 /* Queues the greeting. False: out of memory. */
 bool ql_greet(struct ql_node *node, uint64_t now);
-/* One of its replies. False: the connection has been broken over it. */
-bool ql_greet_reply(struct ql_node *node, const struct ql_request *request,
-                    uint64_t now);
-
-/* node.c */
-
-/* Copies text for people: without control characters, cut to the size. */
-void ql_node_say(char *out, size_t size, const char *text, size_t len);
+/* One of its replies. QL_V_NONE: good; else the connection must be broken, for
+ * the reason in `text`. */
+ql_verdict ql_greet_reply(struct ql_node *node,
+                          const struct ql_request *request,
+                          char text[QL_TEXT_MAX]);
 
 #endif

@@ -5,20 +5,12 @@
  */
 #include "redis/inner.h"
 
-#include <assert.h>
 #include <stdio.h>
+
+#include "base/text.h"
 
 /* Room that is kept for loading each script again. */
 #define RESERVE (QL_SCRIPTS + 1)
-
-void ql_node_say(char *out, size_t size, const char *text, size_t len)
-{
-    size_t n = len < size ? len : size - 1;
-
-    for (size_t i = 0; i < n; i++)
-        out[i] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
-    out[n] = '\0';
-}
 
 /* NULL stays NULL. False: out of memory. */
 static bool copy_string(const ql_allocator *mem, const char **ret,
@@ -226,7 +218,7 @@ void ql_node_bar(struct ql_node *node, ql_verdict verdict, const char *text)
     if (node->state < QL_NODE_READY)
         return;
     node->bar = verdict;
-    ql_node_say(node->bar_text, sizeof node->bar_text, text, strlen(text));
+    ql_text_clean(node->bar_text, sizeof node->bar_text, text, strlen(text));
     node->barring = true;
 }
 

@@ -14,33 +14,6 @@
 /* So much is read at one go, for the sake of the other nodes. */
 #define READS_MAX 16
 
-static void tell(struct ql_node *node, const struct ql_request *request,
-                 struct ql_answer *answer, uint64_t now)
-{
-    if (request->quiet || request->job != QL_JOB_COMMAND)
-        return;
-    answer->kind = request->kind;
-    answer->round = request->round;
-    answer->owner = request->owner;
-    answer->took_ns = now > request->sent_at ? now - request->sent_at : 0;
-    node->config.answer(node, answer, node->config.ctx);
-}
-
-void ql_answer_without(struct ql_node *node, const struct ql_request *request,
-                       bool sent, ql_verdict verdict, const char *text,
-                       uint64_t now)
-{
-    struct ql_answer answer = {
-        .verdict = verdict,
-        .sent = sent,
-        .text = text,
-        .text_len = strlen(text),
-        .remaining_ms = -1,
-    };
-
-    tell(node, request, &answer, now);
-}
-
 static void become_ready(struct ql_node *node, uint64_t now)
 {
     node->state = QL_NODE_READY;
@@ -57,11 +30,14 @@ static void become_ready(struct ql_node *node, uint64_t now)
 static void take_greeting(struct ql_node *node, uint64_t now)
 {
     struct ql_request request = ql_queue_pop(&node->queue);
-    bool good = ql_greet_reply(node, &request, now);
+    char text[QL_TEXT_MAX];
+    ql_verdict verdict = ql_greet_reply(node, &request, text);
 
     ql_request_free(&request);
-    if (good && (node->queue.count == 0 ||
-                 ql_queue_at(&node->queue, 0)->job != QL_JOB_GREET))
+    if (verdict != QL_V_NONE)
+        ql_connection_fail(node, verdict, text, now);
+    else if (node->queue.count == 0 ||
+             ql_queue_at(&node->queue, 0)->job != QL_JOB_GREET)
         become_ready(node, now);
 }
 
@@ -144,7 +120,7 @@ static void take_answer(struct ql_node *node, uint64_t now)
         ql_connection_owe(node, &request, now);
     else
         ql_request_free(&request);
-    tell(node, &copy, &answer, now);
+    ql_tell_answer(node, &copy, &answer, now);
 }
 
 /* Some servers explain themselves before they close: too many clients. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "client/text.h"
+#include "base/text.h"
 #include "fuzz.h"
 
 static void check_text(const char *text, size_t len, size_t size)

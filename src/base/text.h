@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bytes from servers and users made fit to print, and to put into JSON. */
-#ifndef QL_CLIENT_TEXT_H
-#define QL_CLIENT_TEXT_H
+#ifndef QL_BASE_TEXT_H
+#define QL_BASE_TEXT_H
 
 #include <stddef.h>
 

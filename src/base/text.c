@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "client/text.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <string.h>
