@@ -128,16 +128,24 @@ unsigned count_verdicts(ql_lock *lock, unsigned nodes, ql_verdict verdict)
     return count;
 }
 
-void assert_keys_soon(struct servers *servers, const char *name, unsigned count)
+void assert_keys_soon_by(ql_client *client, struct servers *servers,
+                         const char *name, unsigned count)
 {
     int64_t end = clock_now_ms() + HANG_MS;
 
     while (servers_with_key(servers, name) != count) {
+        if (client)
+            (void)ql_client_process(client);
         if (clock_now_ms() > end)
             fail_msg("%s is on %u servers, expected %u", name,
                      servers_with_key(servers, name), count);
         clock_sleep_ms(5);
     }
+}
+
+void assert_keys_soon(struct servers *servers, const char *name, unsigned count)
+{
+    assert_keys_soon_by(NULL, servers, name, count);
 }
 
 void assert_node_ready_soon(ql_client *client, unsigned node)

@@ -81,7 +81,12 @@ unsigned count_verdicts(ql_lock *lock, unsigned nodes, ql_verdict verdict);
 void assert_keys_soon(struct servers *servers, const char *name,
                       unsigned count);
 
-/* Waits until the client is connected to the node, driving nothing itself. */
+/* The same, and the client may work at it meanwhile: without a thread behind
+ * it, it does nothing while nobody calls it. */
+void assert_keys_soon_by(ql_client *client, struct servers *servers,
+                         const char *name, unsigned count);
+
+/* Lets the client work until it is connected to the node. */
 void assert_node_ready_soon(ql_client *client, unsigned node);
 
 #endif
