@@ -119,6 +119,7 @@ struct ql_op {
 struct ql_note {
     char *text;
     int64_t remaining_ms;
+    uint64_t sent_at;
     uint32_t took_us; /* UINT32_MAX: no answer */
     uint8_t verdict;  /* ql_verdict */
 };
@@ -220,6 +221,8 @@ void ql_note_verdict(struct ql_lock *lock, unsigned node, ql_verdict verdict,
                      const char *text);
 void ql_note_answer(struct ql_lock *lock, unsigned node,
                     const struct ql_answer *answer);
+/* The operation has ended: who was waited for and has not answered is late. */
+void ql_note_settle(struct ql_lock *lock);
 void ql_note_free(struct ql_lock *lock);
 /* What "too few nodes" comes down to, by their verdicts. */
 int ql_note_refine(const struct ql_lock *lock);

@@ -65,7 +65,7 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
     client->dirty |= UINT32_C(1) << action->node;
     if (verdict == QL_V_NONE) {
         lock->awaited++;
-        if (!release)
+        if (!release || lock->op.kind == QL_OP_RELEASE)
             ql_note_sent(lock, action->node);
         return;
     }

@@ -61,6 +61,7 @@ void ql_op_finish(struct ql_lock *lock, int result)
 {
     if (lock->op.kind == QL_OP_NONE)
         return;
+    ql_note_settle(lock);
     lock->op.kind = QL_OP_NONE;
     lock->op.done = true;
     lock->op.result = result;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "client/client.h"
 #include "base/text.h"
+#include "client/client.h"
 #include "client/token.h"
 #include "core/time.h"
 

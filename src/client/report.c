@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "client/client.h"
 #include "base/text.h"
+#include "client/client.h"
 
 #define ERROR_MAX 2048
 #define NO_ANSWER UINT32_MAX
@@ -39,7 +39,13 @@ void ql_note_free(struct ql_lock *lock)
 
 void ql_note_sent(struct ql_lock *lock, unsigned node)
 {
-    lock->note[node].verdict = QL_V_PENDING;
+    struct ql_note *note = &lock->note[node];
+
+    note->verdict = QL_V_PENDING;
+    note->sent_at = lock->client->clock.now;
+    note->remaining_ms = -1;
+    note->took_us = NO_ANSWER;
+    set_text(lock, note, "", 0);
 }
 
 void ql_note_verdict(struct ql_lock *lock, unsigned node, ql_verdict verdict,
@@ -90,15 +96,17 @@ void ql_note_answer(struct ql_lock *lock, unsigned node,
     set_text(lock, note, clean, len);
 }
 
-/* Still unanswered when the machine has stopped waiting: it was too slow. */
-static ql_verdict shown_verdict(const struct ql_lock *lock, unsigned node)
+void ql_note_settle(struct ql_lock *lock)
 {
-    const struct ql_machine *m = &lock->machine;
-    ql_verdict verdict = lock->note[node].verdict;
+    uint64_t now = lock->client->clock.now;
 
-    if (verdict == QL_V_PENDING && lock->client->clock.now >= m->round_until)
-        return QL_V_TIMEOUT;
-    return verdict;
+    for (unsigned i = 0; i < lock->client->rules.nodes; i++) {
+        struct ql_note *note = &lock->note[i];
+
+        if (note->verdict == QL_V_PENDING &&
+            now >= note->sent_at + lock->client->rules.node_timeout_ns)
+            note->verdict = QL_V_TIMEOUT;
+    }
 }
 
 int ql_note_refine(const struct ql_lock *lock)
@@ -130,7 +138,7 @@ const ql_node_report *ql_lock_report(const ql_lock *const_lock)
         ql_node_report *row = &lock->report[i];
 
         row->address = client->address[i].display;
-        row->verdict = shown_verdict(lock, i);
+        row->verdict = note->verdict;
         row->remaining_ms = note->remaining_ms;
         row->took_us = note->took_us == NO_ANSWER ? -1 : (int64_t)note->took_us;
         snprintf(row->text, sizeof(row->text), "%s",
