@@ -61,6 +61,17 @@ static void catch_up(struct ql_lock *lock)
         (void)ql_loop_once(client, 0);
 }
 
+/* A new acquisition has not been lost yet, and its descriptor is quiet. */
+static void forget_loss(struct ql_lock *lock)
+{
+    uint64_t count;
+
+    lock->lost = 0;
+    while (lock->lost_fd >= 0 &&
+           read(lock->lost_fd, &count, sizeof(count)) < 0 && errno == EINTR)
+        ;
+}
+
 static int start(struct ql_lock *lock, const struct request *request,
                  ql_done_fn *done, void *arg)
 {
@@ -72,7 +83,7 @@ static int start(struct ql_lock *lock, const struct request *request,
     if (rc != QL_OK)
         return rc;
     if (request->kind == QL_OP_ACQUIRE)
-        lock->lost = 0;
+        forget_loss(lock);
     lock->op = (struct ql_op){
         .kind = request->kind,
         .until = wait_end(client, request->wait_ms),
@@ -182,7 +193,7 @@ int ql_lock_adopt(ql_lock *lock, const char *token)
         rc = QL_E_STATE;
     if (rc == QL_OK) {
         memcpy(lock->token, token, strlen(token) + 1);
-        lock->lost = 0;
+        forget_loss(lock);
         ql_drive(lock, (struct ql_event){.kind = QL_EV_ADOPT});
     }
     pthread_mutex_unlock(&client->mutex);
