@@ -48,15 +48,6 @@ static void note_end(struct dev *dev, pid_t pid, int status)
             dev->servers.pids[i] = 0;
 }
 
-static void child_stopped(struct dev *dev, int signal)
-{
-    bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
-
-    if ((signal == SIGTSTP && dev->terminal.lent) ||
-        (wants_terminal && terminal_lend(&dev->terminal, dev->child)))
-        kill(-dev->child, SIGCONT);
-}
-
 static void reap(struct dev *dev)
 {
     int status;
@@ -66,7 +57,7 @@ static void reap(struct dev *dev)
         if (!WIFSTOPPED(status))
             note_end(dev, pid, status);
         else if (pid == dev->child)
-            child_stopped(dev, WSTOPSIG(status));
+            terminal_stopped(&dev->terminal, pid, WSTOPSIG(status));
     }
 }
 
@@ -96,19 +87,26 @@ static void take_signals(struct dev *dev)
     }
 }
 
+static int time_to_sleep(const struct dev *dev)
+{
+    int64_t left_ms = (dev->kill_at_ns - now_ns()) / NS_PER_MS + 1;
+
+    if (dev->terminal.wanted_by && left_ms > TERMINAL_RETRY_MS)
+        return TERMINAL_RETRY_MS;
+    if (dev->kill_at_ns == INT64_MAX)
+        return -1;
+    return left_ms > 0 ? (int)left_ms : 0;
+}
+
 static void watch(struct dev *dev)
 {
     struct pollfd signals = {.fd = dev->signals.fd, .events = POLLIN};
 
     reap(dev);
     while (!dev->child_gone) {
-        int64_t left_ms = (dev->kill_at_ns - now_ns()) / NS_PER_MS + 1;
-
-        poll(&signals, 1,
-             dev->kill_at_ns == INT64_MAX ? -1
-             : left_ms > 0                ? (int)left_ms
-                                          : 0);
+        poll(&signals, 1, time_to_sleep(dev));
         take_signals(dev);
+        terminal_retry(&dev->terminal);
         if (!dev->child_gone && now_ns() >= dev->kill_at_ns) {
             kill(-dev->child, SIGKILL);
             dev->kill_at_ns = now_ns() + PATIENCE_MS * NS_PER_MS;

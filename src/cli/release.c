@@ -2,6 +2,7 @@
 /*
  * quorlock release NAME TOKEN: gives the lock back, if the token holds it.
  */
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/adopt.h"
@@ -11,6 +12,19 @@
 #include "cli/say.h"
 #include "cli/verb.h"
 
+/* Where the servers refuse us, "cannot tell" would send people looking for
+ * nodes that are down. */
+static bool is_refused(const struct session *session, const ql_lock *lock)
+{
+    const ql_node_report *report = ql_lock_report(lock);
+    unsigned nodes = ql_client_nodes(session->client), refused = 0;
+
+    for (unsigned i = 0; report && i < nodes; i++)
+        refused += report[i].verdict == QL_V_NOAUTH ||
+                   report[i].verdict == QL_V_NOPERM;
+    return nodes - refused < ql_client_quorum(session->client);
+}
+
 static int release(const struct session *session, ql_lock *lock)
 {
     const struct options *options = session->options;
@@ -18,6 +32,10 @@ static int release(const struct session *session, ql_lock *lock)
     int code = exit_code_of(result);
     char name[SAY_NAME];
 
+    if (result == QL_E_UNSURE && is_refused(session, lock)) {
+        result = QL_E_AUTH;
+        code = EXIT_AUTH;
+    }
     if (result == QL_GONE)
         adopt_say_gone(session, lock, "released");
     else if (result != QL_OK)

@@ -79,21 +79,24 @@ int report_width(const ql_lock *lock, unsigned nodes)
 const char *report_node_text(char text[NODE_TEXT], const ql_node_report *node,
                              int width)
 {
-    char remaining[DURATION_TEXT] = "", took[DURATION_TEXT] = "";
-    bool held = node->verdict == QL_V_HELD && node->remaining_ms >= 0;
+    char remaining[DURATION_TEXT];
+    int used =
+        snprintf(text, NODE_TEXT, "%-*.200s  %-10s  %.*s", width, node->address,
+                 ql_verdict_word(node->verdict), QL_TEXT_MAX, node->text);
 
-    if (held)
-        duration_text(remaining, node->remaining_ms);
+    if (node->verdict == QL_V_HELD && node->remaining_ms >= 0)
+        used += snprintf(text + used, (size_t)(NODE_TEXT - used),
+                         ", for another %s",
+                         duration_text(remaining, node->remaining_ms));
     if (node->took_us >= 0)
-        snprintf(took, sizeof(took), "(%.1f ms)", (double)node->took_us / 1000);
-    snprintf(text, NODE_TEXT, "%-*.200s  %-10s  %s%s%s%s%s", width,
-             node->address, ql_verdict_word(node->verdict), node->text,
-             held ? ", for another " : "", remaining,
-             node->text[0] || held ? " " : "", took);
+        used += snprintf(text + used, (size_t)(NODE_TEXT - used), " (%.1f ms)",
+                         (double)node->took_us / 1000);
+    while (used > 0 && text[used - 1] == ' ')
+        text[--used] = '\0';
     return text;
 }
 
-/* "2 of 5 nodes could be used, 3 are needed" */
+/* "too few nodes could be used: 2 of 5 answered, 3 must agree" */
 static void say_count(const struct session *session,
                       const ql_node_report *report, const char *name,
                       int result)

@@ -146,22 +146,11 @@ static void say_verbose(const struct supervision *s, const char *text)
         say_soon("%s: %s", say_name(name, s->session->name), text);
 }
 
-/*
- * A child that is suspended would keep the lock for as long as somebody leaves
- * it so, and we cannot be suspended with it, because the lock wants renewal.
- * So ^Z is undone. A child that wants the terminal gets it, if we have it.
- */
-static void child_stopped(struct supervision *s, int signal)
+/* Whoever waits for the lock would wait for a suspended command too. */
+static void say_not_suspended(const struct supervision *s)
 {
-    bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
-
-    if (signal == SIGTSTP && s->terminal->lent) {
-        if (!s->session->options->quiet)
-            say_soon("not suspended, because others wait for the lock");
-        signal_group(s, SIGCONT);
-    } else if (wants_terminal && terminal_lend(s->terminal, s->child)) {
-        signal_group(s, SIGCONT);
-    }
+    if (!s->session->options->quiet)
+        say_soon("not suspended, because others wait for the lock");
 }
 
 static void child_ended(struct supervision *s, int status)
@@ -179,10 +168,10 @@ static void reap(struct supervision *s)
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (pid != s->child || s->child_gone)
             continue;
-        if (WIFSTOPPED(status))
-            child_stopped(s, WSTOPSIG(status));
-        else
+        if (!WIFSTOPPED(status))
             child_ended(s, status);
+        else if (terminal_stopped(s->terminal, s->child, WSTOPSIG(status)))
+            say_not_suspended(s);
     }
     if (pid < 0 && errno == ECHILD)
         s->family_gone = true;
@@ -213,17 +202,11 @@ static void take_signals(struct supervision *s)
         case SIGTTOU:
             break;
         case SIGTSTP:
-            if (!s->session->options->quiet)
-                say_soon("not suspended, because others wait for the lock");
+            say_not_suspended(s);
             break;
         case SIGWINCH:
             if (!s->terminal->lent) /* else the kernel tells the child */
                 forward(s, signal);
-            break;
-        case SIGCONT: /* perhaps the shell has moved us to the foreground */
-            if (!s->child_gone && terminal_wanted(s->terminal))
-                terminal_lend(s->terminal, s->child);
-            forward(s, signal);
             break;
         default:
             forward(s, signal);
@@ -235,11 +218,15 @@ static void take_signals(struct supervision *s)
 
 static int64_t next_time(const struct supervision *s)
 {
+    int64_t next = INT64_MAX;
+
     if (s->family_gone)
         return s->hold_until_ns;
+    if (s->terminal->wanted_by)
+        next = now_ns() + TERMINAL_RETRY_MS * NS_PER_MS;
     if (s->stop != STOP_NOT)
-        return s->kill_at_ns;
-    return s->lost ? INT64_MAX : loss_time(s);
+        return earlier(next, s->kill_at_ns);
+    return s->lost ? next : earlier(next, loss_time(s));
 }
 
 static bool is_over(const struct supervision *s)
@@ -257,6 +244,7 @@ void supervise(struct supervision *s)
         session_sleep(s->session, next_time(s));
         check_time(s);
         take_signals(s);
+        terminal_retry(s->terminal);
         ql_client_process(s->session->client);
         check_time(s);
     }

@@ -4,6 +4,7 @@
 #include "cli/terminal.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@ void terminal_open(struct terminal *terminal)
 {
     terminal->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     terminal->lent = terminal->was_lent = false;
+    terminal->wanted_by = 0;
 }
 
 void terminal_close(struct terminal *terminal)
@@ -45,9 +47,33 @@ bool terminal_lend(struct terminal *terminal, pid_t group)
     return terminal->lent;
 }
 
+void terminal_retry(struct terminal *terminal)
+{
+    pid_t group = terminal->wanted_by;
+
+    if (!group || !terminal_lend(terminal, group))
+        return;
+    terminal->wanted_by = 0;
+    kill(-group, SIGCONT);
+}
+
+bool terminal_stopped(struct terminal *terminal, pid_t group, int signal)
+{
+    if (signal == SIGTSTP && terminal->lent) {
+        kill(-group, SIGCONT);
+        return true;
+    }
+    if (signal == SIGTTIN || signal == SIGTTOU) {
+        terminal->wanted_by = group;
+        terminal_retry(terminal);
+    }
+    return false;
+}
+
 void terminal_take(struct terminal *terminal)
 {
     if (terminal->lent)
         tcsetpgrp(terminal->fd, getpgrp());
     terminal->lent = false;
+    terminal->wanted_by = 0;
 }

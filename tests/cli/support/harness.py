@@ -4,6 +4,7 @@
 Everything that a test starts it ends by process id, and its files are in one
 private directory. Time limits only detect hangs; nothing here is about speed.
 """
+import ctypes
 import json
 import os
 import shutil
@@ -19,6 +20,15 @@ QUORLOCK = os.environ.get("QUORLOCK") or shutil.which("quorlock")
 SERVER = os.environ.get("QUORLOCK_SERVER_BINARY") or (
     shutil.which("redis-server") or shutil.which("valkey-server"))
 PATIENCE = 120  # seconds until something counts as hung
+
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_us():
+    """For a new process: it is killed when the test is."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def eventually(condition, what, patience=PATIENCE):
@@ -60,7 +70,7 @@ class Server:
     def start(self):
         self.process = subprocess.Popen(
             self.args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+            stderr=subprocess.DEVNULL, preexec_fn=die_with_us)
         eventually(self.listens, "a server that listens")
 
     def listens(self):
@@ -217,6 +227,7 @@ class Case(unittest.TestCase):
 def main():
     if not QUORLOCK or not SERVER:
         sys.exit("QUORLOCK must name the command, and a server be installed")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     unittest.main()
 
 
