@@ -63,28 +63,21 @@ static void note_key(struct ql_peer *peer, enum ql_vote vote)
 
 static void decide(struct ql_machine *m, struct ql_actions *out)
 {
-    switch (ql_ballot_state(&m->ballot)) {
-    case QL_BALLOT_OPEN:
-        return;
-    case QL_BALLOT_WON:
-        m->valid_until =
-            ql_time_min(m->hold_until,
-                        ql_valid_until(m->t0, m->ttl_ns, m->rules->drift_ppm));
-        /* "If and only if the client was able to acquire the lock in the
-         * majority of the instances, and the total time elapsed to acquire
-         * the lock is less than lock validity time": m->now is the time at
-         * which the last counted answer had been parsed. */
-        if (m->now < m->valid_until) {
-            ql_hold_begin(m);
-            ql_tell(out, QL_OUT_ACQUIRED);
-            return;
-        }
-        m->valid_until = 0;
-        break;
-    case QL_BALLOT_LOST:
-        break;
+    enum ql_ballot_state state = ql_ballot_state(&m->ballot);
+    uint64_t until = ql_time_min(
+        m->hold_until, ql_valid_until(m->t0, m->ttl_ns, m->rules->drift_ppm));
+
+    /* "If and only if the client was able to acquire the lock in the majority
+     * of the instances, and the total time elapsed to acquire the lock is less
+     * than lock validity time": m->now is the time at which the last counted
+     * answer had been parsed. */
+    if (state == QL_BALLOT_WON && m->now < until) {
+        m->valid_until = until;
+        ql_hold_begin(m);
+        ql_tell(out, QL_OUT_ACQUIRED);
+    } else if (state != QL_BALLOT_OPEN) {
+        ql_clean_begin(m, out);
     }
-    ql_clean_begin(m, out);
 }
 
 void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,

@@ -15,9 +15,9 @@ static bool barred(const struct ql_machine *m)
 
 /*
  * Which word describes the failure. Somebody holds the lock if one holder has
- * a majority, or if that holder alone has anything; else the votes were split
- * among several, or came too late. A node that refused, and does not say for
- * whom, goes with the largest holder.
+ * a majority; else the votes were split among several, ourselves included, or
+ * came too late. A node that refused, and does not say for whom, goes with the
+ * largest holder.
  */
 static enum ql_outcome describe(const struct ql_machine *m)
 {
@@ -29,11 +29,7 @@ static enum ql_outcome describe(const struct ql_machine *m)
         return QL_OUT_NO_QUORUM;
     if (m->refused > foreign)
         largest += m->refused - foreign;
-    if (largest >= m->rules->quorum)
-        return QL_OUT_HELD;
-    if (m->granted == 0 && largest >= m->refused)
-        return QL_OUT_HELD;
-    return QL_OUT_SPLIT;
+    return largest >= m->rules->quorum ? QL_OUT_HELD : QL_OUT_SPLIT;
 }
 
 static void finish(struct ql_machine *m, struct ql_actions *out)
@@ -111,13 +107,11 @@ void ql_clean_vote(struct ql_machine *m, const struct ql_event *ev,
         return;
     ql_cast(m, ev->node, ev->vote);
     peer->holder = ev->holder;
-    peer->remaining_ns = ev->remaining_ns;
     if (m->ballot.count[QL_VOTE_ASKED] == 0)
         finish(m, out);
 }
 
 void ql_clean_timeout(struct ql_machine *m, struct ql_actions *out)
 {
-    ql_close_round(m);
     finish(m, out);
 }

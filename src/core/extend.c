@@ -64,20 +64,17 @@ void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
 }
 
 /*
- * What is left of the extension's ttl: a key put back does not outlive those
- * of the nodes that extended.
+ * For what is left of the extension's ttl: a key put back does not outlive
+ * those of the nodes that extended. That is more than the drift's two
+ * milliseconds, since the lock is still valid. The round is the extension's.
  */
 static void repair(struct ql_machine *m, unsigned node, struct ql_actions *out)
 {
     uint64_t left = ql_time_sub(ql_time_add(m->t0, m->ttl_ns), m->now);
-    uint32_t round = m->round;
 
-    if (left < QL_NS_PER_MS)
-        return;
+    assert(m->round == m->extend_round && left >= QL_DRIFT_FLOOR_NS);
     m->peer[node].key = QL_KEY_MAYBE;
-    m->round = m->extend_round; /* the answer is the extension's business */
     ql_send(m, out, node, QL_REQ_ACQUIRE, left);
-    m->round = round;
 }
 
 static void extended(struct ql_machine *m, struct ql_actions *out)
@@ -176,8 +173,6 @@ void ql_extend_timeout(struct ql_machine *m, struct ql_actions *out)
 
 void ql_repair_vote(struct ql_machine *m, const struct ql_event *ev)
 {
-    if (m->state != QL_ST_HELD && m->state != QL_ST_LOST)
-        return;
     if (ev->vote == QL_VOTE_YES)
         m->peer[ev->node].key = QL_KEY_OURS;
     else if (ev->vote == QL_VOTE_FOREIGN)

@@ -46,7 +46,6 @@ void ql_release_begin(struct ql_machine *m, struct ql_actions *out)
     for (unsigned i = 0; i < m->rules->nodes; i++)
         if (m->peer[i].key != QL_KEY_NONE)
             ql_cast(m, i, QL_VOTE_ASKED);
-    decide(m, out);
 }
 
 void ql_release_vote(struct ql_machine *m, const struct ql_event *ev,

@@ -24,7 +24,6 @@ void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
     for (unsigned i = 0; i < rules->nodes; i++)
         m->peer[i] = (struct ql_peer){0};
     ql_rand_seed(&m->rand, seed);
-    ql_ballot_open(&m->ballot, rules->nodes, rules->quorum);
 }
 
 /*
@@ -157,8 +156,6 @@ static void cancel(struct ql_machine *m, struct ql_actions *out)
 static void abort_attempt(struct ql_machine *m, struct ql_actions *out)
 {
     assert(m->state == QL_ST_ACQUIRING);
-    for (unsigned i = 0; i < m->rules->nodes; i++)
-        m->peer[i].key = QL_KEY_NONE;
     ql_set_state(m, QL_ST_IDLE);
     ql_tell(out, QL_OUT_ABORTED);
 }
