@@ -76,6 +76,24 @@ STORY(adopted_and_verified)
           "t=0.004  n2 held by A -> GONE; LOST\n");
 }
 
+STORY(late_answers_to_an_earlier_extension_say_nothing_either)
+{
+    story(&(struct story_terms){0},
+          "t=0.000  acquire   -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 n3 n4 n5 yes -> ACQUIRED, valid for 9.897\n"
+          "t=0.002  extend 10.000 -> ask extend of all\n"
+          "t=0.003  n1 n2 n3 yes -> EXTENDED, valid for 9.897\n"
+          "t=0.004  release   -> ask release of all\n"
+          "t=0.005  n1 n2 n3 yes -> RELEASED\n"
+          "t=1.000  adopt\n"
+          "t=1.001  n4 n5 extend: held\n"
+          "t=1.001  n4 n5 held\n"
+          "t=1.002  extend 10.000 -> ask extend of all\n"
+          "t=1.003  n3 missing\n"
+          "t=1.004  n1 n2 n4 yes -> EXTENDED, valid for 9.896\n"
+          "-> ask acquire 9.998 of n3\n");
+}
+
 STORY(the_cap_counts_from_the_adoption)
 {
     story(&(struct story_terms){.nodes = 1, .max_hold_ms = 5000},
@@ -113,6 +131,8 @@ int main(void)
         cmocka_unit_test(adopted_and_no_quorum_may_be_tried_again),
         cmocka_unit_test(adopted_and_extended_too_slowly),
         cmocka_unit_test(adopted_and_verified),
+        cmocka_unit_test(
+            late_answers_to_an_earlier_extension_say_nothing_either),
         cmocka_unit_test(the_cap_counts_from_the_adoption),
         cmocka_unit_test(
             late_answers_to_an_earlier_acquisition_say_nothing_of_the_adopted),

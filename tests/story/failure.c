@@ -161,6 +161,29 @@ STORY(a_holder_that_is_gone_or_has_no_name_goes_with_the_largest)
           "t=0.002  n7 held   -> SPLIT   (three at most)\n");
 }
 
+STORY(what_a_gone_holder_had_counts_once)
+{
+    story(&(struct story_terms){0},
+          "t=0.000  try       -> token; ask acquire of all\n"
+          "t=0.001  n4 n5 yes\n"
+          "t=0.001  n1 n2 n3 held -> ask release of all\n"
+          "t=0.002  n1 held by A\n"
+          "t=0.002  n2 held by B\n"
+          "t=0.002  n3 missing   (A's or B's, which makes two)\n"
+          "t=0.002  n4 n5 yes -> SPLIT\n");
+}
+
+STORY(who_is_not_waited_for_counts_all_the_same)
+{
+    story(&(struct story_terms){.nodes = 3},
+          "t=0.000  try       -> token; ask acquire of all\n"
+          "t=0.001  n1 held\n"
+          "t=0.050  time      -> ask release of all\n"
+          "t=0.051  n2 acquire: held\n"
+          "t=0.052  n2 held by B\n"
+          "t=0.053  n1 held by A -> SPLIT\n");
+}
+
 STORY(barred_nodes_end_the_wait_at_once)
 {
     story(&(struct story_terms){.nodes = 3},
@@ -215,6 +238,8 @@ int main(void)
         cmocka_unit_test(split_when_we_had_some_ourselves),
         cmocka_unit_test(
             a_holder_that_is_gone_or_has_no_name_goes_with_the_largest),
+        cmocka_unit_test(what_a_gone_holder_had_counts_once),
+        cmocka_unit_test(who_is_not_waited_for_counts_all_the_same),
         cmocka_unit_test(barred_nodes_end_the_wait_at_once),
         cmocka_unit_test(a_minority_of_barred_nodes_is_borne),
         cmocka_unit_test(nodes_that_bar_the_release_end_the_wait_too),

@@ -26,7 +26,7 @@ FAULTS = [
      "    if (m->attempt == 1)\n        out->list[out->count++] ="
      " (struct ql_action){.kind = QL_DO_TOKEN};"),
     ("validity is not looked at after the majority", "acquire.c",
-     "if (m->now < m->valid_until) {", "if (true) {"),
+     "state == QL_BALLOT_WON && m->now < until", "state == QL_BALLOT_WON"),
     ("no release after a failure", "round.c",
      "            ql_send(m, out, i, QL_REQ_RELEASE, m->ttl_ns);",
      "            if (m->state != QL_ST_CLEANING)\n"
@@ -34,7 +34,8 @@ FAULTS = [
     ("no release after a cancellation", "step.c",
      "        ql_send_releases(m, out);\n", ""),
     ("release only where it was granted", "round.c",
-     "if (m->peer[i].key != QL_KEY_NONE)", "if (m->peer[i].key == QL_KEY_OURS)"),
+     "if (m->peer[i].key != QL_KEY_NONE)",
+     "if (m->peer[i].key == QL_KEY_OURS)"),
     ("a late refusal after the failure is not counted", "clean.c",
      "m->refused += vote == QL_VOTE_FOREIGN;", ""),
     ("no limit to the attempts", "clean.c",
@@ -65,7 +66,7 @@ FAULTS = [
      " m->rules->drift_ppm));",
      "    return ql_valid_until(m->t0, m->ttl_ns, m->rules->drift_ppm);"),
     ("the cap is ignored at the acquisition", "acquire.c",
-     "ql_time_min(m->hold_until,", "ql_time_min(QL_NEVER,"),
+     "m->hold_until, ql_valid_until(", "QL_NEVER, ql_valid_until("),
     ("a foreign majority is no loss", "extend.c",
      "return ql_count_keys(m, QL_KEY_NOT) >= ql_ballot_veto(&m->ballot);",
      "return false;"),

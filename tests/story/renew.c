@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "core/time.h"
 #include "story.h"
 
 STORY(renewed_at_a_third_of_the_ttl_and_nothing_is_told)
@@ -138,9 +140,44 @@ STORY(a_loss_ends_the_renewals)
         "t=0.296  valid?    -> 0.000\n");
 }
 
+/* Many machines that acquire at one moment do not renew at one moment. */
+static void renewals_are_spread_over_the_last_tenth_of_the_third(void **state)
+{
+    const struct ql_rules rules = {.nodes = 1,
+                                   .quorum = 1,
+                                   .node_timeout_ns = 50 * QL_NS_PER_MS,
+                                   .drift_ppm = 10000};
+    const struct ql_terms terms = {
+        .ttl_ns = 30000 * QL_NS_PER_MS, .max_hold_ns = QL_NEVER, .renew = true};
+    struct ql_machine *m = malloc(ql_machine_size(1));
+    unsigned in_tenth[10] = {0};
+
+    (void)state;
+    assert_non_null(m);
+    for (unsigned seed = 0; seed < 2000; seed++) {
+        struct ql_event event = {.kind = QL_EV_ACQUIRE, .until = QL_NEVER};
+        struct ql_actions actions;
+        uint64_t due_ms;
+
+        ql_machine_init(m, &rules, &terms, seed);
+        ql_step(m, &event, &actions);
+        event = (struct ql_event){.kind = QL_EV_VOTE,
+                                  .round = actions.list[1].round,
+                                  .vote = QL_VOTE_YES};
+        ql_step(m, &event, &actions);
+        due_ms = ql_machine_deadline(m) / QL_NS_PER_MS;
+        assert_in_range(due_ms, 9000, 10000);
+        in_tenth[due_ms < 10000 ? (due_ms - 9000) / 100 : 9]++;
+    }
+    for (unsigned i = 0; i < 10; i++)
+        assert_in_range(in_tenth[i], 140, 260);
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(renewals_are_spread_over_the_last_tenth_of_the_third),
         cmocka_unit_test(renewed_at_a_third_of_the_ttl_and_nothing_is_told),
         cmocka_unit_test(no_renewal_unless_it_was_wished),
         cmocka_unit_test(

@@ -24,6 +24,18 @@ STORY(trap_13_a_node_restarted_empty_is_repaired)
           "t=5.005  valid?    -> 9.893\n");
 }
 
+STORY(every_node_that_has_lost_it_is_repaired)
+{
+    story(&(struct story_terms){0},
+          "t=0.000  acquire   -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 n3 n4 n5 yes -> ACQUIRED, valid for 9.897\n"
+          "t=5.000  extend 10.000 -> ask extend of all\n"
+          "t=5.001  n1 n5 missing\n"
+          "t=5.002  n2 n3 yes\n"
+          "t=5.004  n4 yes    -> EXTENDED, valid for 9.894\n"
+          "-> ask acquire 9.996 of n1 n5\n");
+}
+
 STORY(a_late_missing_is_repaired_too)
 {
     story(&(struct story_terms){.nodes = 3},
@@ -123,7 +135,7 @@ STORY(a_repaired_node_is_sent_the_release)
           "t=1.005  n1 n2 yes -> RELEASED\n");
 }
 
-STORY(no_repair_after_the_loss_or_for_less_than_a_millisecond)
+STORY(a_repair_for_as_long_as_the_lock_lasts_and_no_longer)
 {
     story(&(struct story_terms){.nodes = 3},
           "t=0.000  acquire   -> token; ask acquire of all\n"
@@ -156,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trap_13_a_node_restarted_empty_is_repaired),
+        cmocka_unit_test(every_node_that_has_lost_it_is_repaired),
         cmocka_unit_test(a_late_missing_is_repaired_too),
         cmocka_unit_test(no_repair_without_a_majority),
         cmocka_unit_test(a_repair_is_not_counted_for_the_extension),
@@ -163,8 +176,7 @@ int main(void)
         cmocka_unit_test(a_repair_that_finds_another_holder_is_a_node_less),
         cmocka_unit_test(a_repair_without_an_answer_may_have_been_done),
         cmocka_unit_test(a_repaired_node_is_sent_the_release),
-        cmocka_unit_test(
-            no_repair_after_the_loss_or_for_less_than_a_millisecond),
+        cmocka_unit_test(a_repair_for_as_long_as_the_lock_lasts_and_no_longer),
         cmocka_unit_test(no_repair_while_something_else_is_asked),
     };
 

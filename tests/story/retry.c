@@ -118,6 +118,15 @@ static uint32_t grows(unsigned attempt, void *arg)
     return attempt * *(const uint32_t *)arg;
 }
 
+STORY(a_cleaning_that_outlasts_the_delay_leads_to_the_next_attempt)
+{
+    story(&(struct story_terms){.nodes = 1, .node_timeout_ms = 500},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 held    -> ask release of all\n"
+          "t=0.501  time       -> token; ask acquire of all\n"
+          "t=0.501  due?       -> 1.001\n");
+}
+
 STORY(the_callers_own_delay_is_asked_with_the_number_of_the_attempt)
 {
     uint32_t unit_ms = 10;
@@ -199,6 +208,8 @@ int main(void)
         cmocka_unit_test(no_attempt_is_planned_after_the_end_of_the_wait),
         cmocka_unit_test(one_try_is_one_attempt),
         cmocka_unit_test(the_delay_counts_from_the_decision),
+        cmocka_unit_test(
+            a_cleaning_that_outlasts_the_delay_leads_to_the_next_attempt),
         cmocka_unit_test(
             the_callers_own_delay_is_asked_with_the_number_of_the_attempt),
         cmocka_unit_test(trap_14_a_delay_of_nothing_does_not_spin),
