@@ -105,6 +105,13 @@ static bool is_done(void *arg)
     return lock->op.done;
 }
 
+/* What is acquired here, or adopted and then extended here, is to be renewed
+ * while the caller does something else. */
+static bool wants_keeper(const struct ql_lock *lock, enum ql_op_kind kind)
+{
+    return lock->terms.renew && (kind == QL_OP_ACQUIRE || kind == QL_OP_EXTEND);
+}
+
 static int run(struct ql_lock *lock, struct request request)
 {
     struct ql_client *client = lock->client;
@@ -113,7 +120,7 @@ static int run(struct ql_lock *lock, struct request request)
     if (client->pid != getpid())
         return QL_E_FORKED;
     pthread_mutex_lock(&client->mutex);
-    if (request.kind == QL_OP_ACQUIRE && lock->terms.renew)
+    if (wants_keeper(lock, request.kind))
         rc = ql_keeper_start(client);
     if (rc == QL_OK)
         rc = start(lock, &request, NULL, NULL);
