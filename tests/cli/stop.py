@@ -221,7 +221,7 @@ class Ourselves(Stop):
         self.assertEqual(run.wait(PATIENCE), 76)
 
     def test_a_chain_of_orphans_is_found(self):
-        """Each process of the chain is a session of its own, its parent gone."""
+        """Each one is a session of its own, and its parent is gone."""
         script = "import os,time\n" \
                  "for i in range(5):\n" \
                  "    if os.fork(): os._exit(0)\n" \
