@@ -186,13 +186,13 @@ struct ql_machine {
     uint64_t wait_until; /* no attempt starts after this */
     uint32_t attempt;    /* of this acquisition, from 1 */
     uint32_t round;      /* of the last requests; each round has a new number */
-    uint32_t acquire_round; /* the last attempt's */
-    uint32_t extend_round;  /* the last extension's; its repairs share it */
-    uint8_t state;          /* enum ql_state */
-    uint8_t errand;         /* enum ql_errand */
-    uint8_t granted;        /* CLEANING: nodes that said yes to the attempt, */
-    uint8_t refused;        /* and those that had another's key */
-    bool retry_allowed;     /* CLEANING: another attempt will follow */
+    uint32_t acquire_round;  /* the last attempt's */
+    uint32_t extend_round;   /* the last extension's; its repairs share it */
+    uint8_t state;           /* enum ql_state */
+    uint8_t errand;          /* enum ql_errand */
+    uint8_t granted;         /* CLEANING: nodes that said yes to the attempt, */
+    uint8_t refused;         /* and those that had another's key */
+    bool retry_allowed;      /* CLEANING: another attempt will follow */
     struct ql_ballot ballot; /* of the running round */
     struct ql_peer peer[];   /* rules->nodes of them */
 };
