@@ -394,9 +394,10 @@ QL_API void ql_lock_leave(ql_lock *lock);
  * Acquires the lock as the handle's options say: waits, or tries once.
  *
  * QL_OK: held for ql_lock_valid_ms() from now. QL_HELD, QL_E_QUORUM,
- * QL_E_SPLIT, QL_E_AUTH, QL_E_CONFIG, QL_E_CANCELLED, QL_E_RANDOM,
- * QL_E_NOMEM: nothing is held, and every node that was sent anything has been
- * sent a release too. QL_E_STATE: this handle holds the lock already.
+ * QL_E_SPLIT, QL_E_AUTH, QL_E_CONFIG, QL_E_CANCELLED, QL_E_RANDOM: nothing is
+ * held, and every node that was sent anything has been sent a release too.
+ * QL_E_SYSTEM: the thread for renewal could not be started. QL_E_STATE: this
+ * handle holds the lock already, or has lost it and was not released since.
  */
 QL_API int ql_lock_acquire(ql_lock *lock);
 
@@ -505,9 +506,9 @@ QL_API int ql_client_process(ql_client *client);
 
 /*
  * Told once that the operation has ended; `result` is what the blocking
- * function would have returned. Called from ql_client_process(), or from a
- * blocking call of another thread on the same client; never from the function
- * that started the operation. It may call any function here, free the lock
+ * function would have returned. Called by whoever notices: ql_client_process(),
+ * a blocking call of another thread on the same client, or the library's own
+ * thread if there is one; never from the function that started the operation. It may call any function here, free the lock
  * included.
  */
 typedef void ql_done_fn(ql_lock *lock, int result, void *arg);

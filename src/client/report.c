@@ -4,6 +4,7 @@
  * or a sentence when somebody asks.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "client/client.h"
@@ -129,6 +130,8 @@ const ql_node_report *ql_lock_report(const ql_lock *const_lock)
     struct ql_client *client = lock->client;
     unsigned nodes = client->rules.nodes;
 
+    if (client->pid != getpid())
+        return NULL;
     pthread_mutex_lock(&client->mutex);
     if (!lock->report)
         lock->report =
@@ -166,9 +169,12 @@ static size_t describe(char *out, size_t size, const ql_node_report *row)
 
 const char *ql_lock_error(ql_lock *lock)
 {
-    const ql_node_report *report = ql_lock_report(lock);
+    const ql_node_report *report;
     size_t used;
 
+    if (lock->client->pid != getpid())
+        return ql_result_text(QL_E_FORKED);
+    report = ql_lock_report(lock);
     if (!lock->error)
         lock->error = ql_mem_alloc(&lock->client->mem, ERROR_MAX);
     if (!lock->error || !report)
