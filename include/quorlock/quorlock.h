@@ -144,32 +144,32 @@ QL_API const char *ql_result_text(int result);
 /* X(name, word, class). The word is what reports and --json print. */
 #define QL_VERDICT_MAP(X)                                                      \
     X(QL_V_NONE, "not asked")                                                  \
-    X(QL_V_PENDING, "pending")         /* decided without it; may yet come */  \
+    X(QL_V_PENDING, "pending") /* decided without it; may yet come */          \
     X(QL_V_GRANTED, "granted")                                                 \
-    X(QL_V_HELD, "held")               /* another's token is there */          \
-    X(QL_V_MISSING, "missing")         /* no key there */                      \
-    X(QL_V_TIMEOUT, "timeout")         /* no answer in time */                 \
-    X(QL_V_SUSPECT, "suspect")         /* silent before; not waited for */     \
-    X(QL_V_CONNECTING, "connecting")   /* no connection in time */             \
-    X(QL_V_REFUSED, "refused")         /* connection refused */                \
-    X(QL_V_CONNECTION, "connection")   /* other connection error */            \
-    X(QL_V_RESOLVE, "resolve")         /* the host name has no address */      \
-    X(QL_V_NOAUTH, "noauth")           /* password wanted or wrong */          \
-    X(QL_V_NOPERM, "noperm")           /* the ACL forbids a command */         \
-    X(QL_V_LOADING, "loading")         /* the server is starting */            \
-    X(QL_V_READONLY, "readonly")       /* a replica */                         \
-    X(QL_V_MISCONF, "misconf")         /* it cannot save, and refuses */       \
-    X(QL_V_OOM, "oom")                 /* maxmemory is reached */              \
-    X(QL_V_BUSY, "busy")               /* a script runs too long */            \
-    X(QL_V_WRONGTYPE, "wrongtype")     /* the name holds another type */       \
-    X(QL_V_MOVED, "moved")             /* a cluster node without the slot */   \
-    X(QL_V_NOREPLICAS, "noreplicas")   /* min-replicas-to-write */             \
-    X(QL_V_MAXCLIENTS, "maxclients")   /* no connection left */                \
-    X(QL_V_DUPLICATE, "duplicate")     /* the same server is listed twice */   \
-    X(QL_V_ERROR, "error")             /* another error of the server */       \
-    X(QL_V_PROTOCOL, "protocol")       /* bytes that are no valid answer */    \
-    X(QL_V_QUEUE, "queue")             /* too much unanswered already */       \
-    X(QL_V_NOMEM, "nomem")             /* out of memory on our side */
+    X(QL_V_HELD, "held")             /* another's token is there */            \
+    X(QL_V_MISSING, "missing")       /* no key there */                        \
+    X(QL_V_TIMEOUT, "timeout")       /* no answer in time */                   \
+    X(QL_V_SUSPECT, "suspect")       /* silent before; not waited for */       \
+    X(QL_V_CONNECTING, "connecting") /* no connection in time */               \
+    X(QL_V_REFUSED, "refused")       /* connection refused */                  \
+    X(QL_V_CONNECTION, "connection") /* other connection error */              \
+    X(QL_V_RESOLVE, "resolve")       /* the host name has no address */        \
+    X(QL_V_NOAUTH, "noauth")         /* password wanted or wrong */            \
+    X(QL_V_NOPERM, "noperm")         /* the ACL forbids a command */           \
+    X(QL_V_LOADING, "loading")       /* the server is starting */              \
+    X(QL_V_READONLY, "readonly")     /* a replica */                           \
+    X(QL_V_MISCONF, "misconf")       /* it cannot save, and refuses */         \
+    X(QL_V_OOM, "oom")               /* maxmemory is reached */                \
+    X(QL_V_BUSY, "busy")             /* a script runs too long */              \
+    X(QL_V_WRONGTYPE, "wrongtype")   /* the name holds another type */         \
+    X(QL_V_MOVED, "moved")           /* a cluster node without the slot */     \
+    X(QL_V_NOREPLICAS, "noreplicas") /* min-replicas-to-write */               \
+    X(QL_V_MAXCLIENTS, "maxclients") /* no connection left */                  \
+    X(QL_V_DUPLICATE, "duplicate")   /* the same server is listed twice */     \
+    X(QL_V_ERROR, "error")           /* another error of the server */         \
+    X(QL_V_PROTOCOL, "protocol")     /* bytes that are no valid answer */      \
+    X(QL_V_QUEUE, "queue")           /* too much unanswered already */         \
+    X(QL_V_NOMEM, "nomem")           /* out of memory on our side */
 
 #define QL_VERDICT_ENUM(name, word) name,
 typedef enum ql_verdict {
@@ -179,11 +179,11 @@ typedef enum ql_verdict {
 
 QL_API const char *ql_verdict_word(ql_verdict verdict);
 
-#define QL_NODES_MAX 32 /* nodes of one client */
-#define QL_NAME_MAX  (1u << 20) /* bytes of a lock's name */
-#define QL_TOKEN_MAX 64 /* characters of a token */
-#define QL_LABEL_MAX 87 /* characters of an owner label */
-#define QL_TEXT_MAX  160 /* bytes of a report's text, with the NUL */
+#define QL_NODES_MAX  32         /* nodes of one client */
+#define QL_NAME_MAX   (1u << 20) /* bytes of a lock's name */
+#define QL_TOKEN_MAX  64         /* characters of a token */
+#define QL_LABEL_MAX  87         /* characters of an owner label */
+#define QL_TEXT_MAX   160        /* bytes of a report's text, with the NUL */
 #define QL_TTL_MAX_MS ((uint32_t)24 * 3600 * 1000) /* one day */
 
 /* What one node said in the last operation on a lock. */
@@ -291,14 +291,14 @@ QL_API unsigned ql_client_quorum(const ql_client *client);
 
 /* What is known of one node: from its last handshake, or why there is none. */
 typedef struct ql_node_info {
-    const char *address;  /* as listed, without user and password */
-    bool ready;           /* connected, and answering */
-    ql_verdict verdict;   /* QL_V_GRANTED if ready, else what is wrong */
-    char text[QL_TEXT_MAX];          /* the words that go with the verdict */
-    char run_id[41];                 /* "" where INFO is not allowed */
-    char version[16];                /* of the server; "" likewise */
-    char eviction[32];               /* maxmemory-policy; "" likewise */
-    bool replica;                    /* it said so itself */
+    const char *address;    /* as listed, without user and password */
+    bool ready;             /* connected, and answering */
+    ql_verdict verdict;     /* QL_V_GRANTED if ready, else what is wrong */
+    char text[QL_TEXT_MAX]; /* the words that go with the verdict */
+    char run_id[41];        /* "" where INFO is not allowed */
+    char version[16];       /* of the server; "" likewise */
+    char eviction[32];      /* maxmemory-policy; "" likewise */
+    bool replica;           /* it said so itself */
 } ql_node_info;
 
 /* Fills in what is known of node `index`. QL_E_INVALID: no such node. */
@@ -508,8 +508,8 @@ QL_API int ql_client_process(ql_client *client);
  * Told once that the operation has ended; `result` is what the blocking
  * function would have returned. Called by whoever notices: ql_client_process(),
  * a blocking call of another thread on the same client, or the library's own
- * thread if there is one; never from the function that started the operation. It may call any function here, free the lock
- * included.
+ * thread if there is one; never from the function that started the operation.
+ * It may call any function here, free the lock included.
  */
 typedef void ql_done_fn(ql_lock *lock, int result, void *arg);
 
