@@ -40,6 +40,7 @@ struct ql_member {
  * turn to drive the loop. On that thread's stack. */
 struct ql_waiter {
     pthread_cond_t woken;
+    bool sleeps; /* else it drives, or calls back */
     struct ql_waiter *next, **link;
 };
 
@@ -108,8 +109,9 @@ struct ql_op {
     bool tell_done; /* the callback is due */
     bool tell_lost;
     int result;
-    uint64_t until;  /* ACQUIRE: when to stop trying */
-    uint64_t ttl_ns; /* EXTEND */
+    uint64_t gate_until; /* while gated: when to start all the same */
+    uint64_t until;      /* ACQUIRE: when to stop trying */
+    uint64_t ttl_ns;     /* EXTEND */
     ql_done_fn *callback;
     void *arg;
     struct ql_waiter *waiter;
@@ -193,6 +195,8 @@ void ql_op_hush(struct ql_lock *lock);
 
 /* One event for one lock's machine, and all that follows from it. */
 void ql_drive(struct ql_lock *lock, struct ql_event event);
+/* Sets the timer to what the machine, or the gate, waits for next. */
+void ql_drive_timer(struct ql_lock *lock);
 void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
                      void *ctx);
 
@@ -212,6 +216,8 @@ void ql_loop_wait(struct ql_client *client, bool (*done)(void *arg), void *arg,
                   uint64_t until, struct ql_waiter **ret_waiter);
 /* After having driven: lets another thread that wants to. */
 void ql_loop_hand_over(struct ql_client *client);
+/* Calls the callbacks that are due; meanwhile another thread may drive. */
+void ql_loop_call_back(struct ql_client *client);
 
 /* --- report.c ----------------------------------------------------------- */
 

@@ -139,6 +139,17 @@ static void count_busy(struct ql_lock *lock)
     }
 }
 
+/* A lock that is held goes on being renewed, and its loss is told, while an
+ * operation on it waits for connections. */
+void ql_drive_timer(struct ql_lock *lock)
+{
+    uint64_t deadline = ql_machine_deadline(&lock->machine);
+
+    if (lock->op.gated)
+        deadline = ql_time_min(deadline, lock->op.gate_until);
+    ql_timers_set(&lock->client->timers, &lock->timer, deadline);
+}
+
 void ql_drive(struct ql_lock *lock, struct ql_event event)
 {
     struct refused refused = {.count = 0};
@@ -147,8 +158,7 @@ void ql_drive(struct ql_lock *lock, struct ql_event event)
     for (unsigned i = 0; i < refused.count; i++)
         step(lock, refused.event[i], &refused);
     count_busy(lock);
-    ql_timers_set(&lock->client->timers, &lock->timer,
-                  ql_machine_deadline(&lock->machine));
+    ql_drive_timer(lock);
 }
 
 /* FNV-1a: two holders with one hash would only blur a message. */

@@ -79,6 +79,9 @@ static void tell_loss(struct ql_lock *lock, int result)
     uint64_t one = 1;
 
     lock->lost = result;
+    /* An extension that waits for connections need not wait any longer. */
+    if (lock->op.gated && lock->op.kind == QL_OP_EXTEND)
+        lock->op.gate_until = 0;
     if (lock->lost_fd >= 0 &&
         write(lock->lost_fd, &one, sizeof(one)) != (ssize_t)sizeof(one)) {
         /* It is readable already: the counter is full. */

@@ -18,9 +18,11 @@ static void drive_what_is_due(struct ql_client *client)
     if (client->driving)
         return;
     (void)ql_loop_once(client, 0);
-    while (!client->keeper_stops && client->busy && !client->driving)
+    ql_loop_call_back(client);
+    while (!client->keeper_stops && client->busy && !client->driving) {
         (void)ql_loop_once(client, QL_NEVER);
-    ql_op_call_back(client);
+        ql_loop_call_back(client);
+    }
     ql_loop_hand_over(client);
 }
 

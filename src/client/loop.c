@@ -124,6 +124,7 @@ static void run_timers(struct ql_client *client)
 {
     uint64_t now = client->clock.now;
     struct ql_timer *first;
+    struct ql_lock *lock;
 
     for (unsigned i = 0; i < client->rules.nodes; i++)
         if (ql_node_deadline(client->member[i].node) <= now) {
@@ -136,11 +137,11 @@ static void run_timers(struct ql_client *client)
         first = ql_timers_first(&client->timers);
         if (!first || first->deadline > now)
             break;
-        if (((struct ql_lock *)first)->op.gated)
-            ql_op_pass_gate((struct ql_lock *)first);
+        lock = (struct ql_lock *)first;
+        if (lock->op.gated && lock->op.gate_until <= now)
+            ql_op_pass_gate(lock);
         else
-            ql_drive((struct ql_lock *)first,
-                     (struct ql_event){.kind = QL_EV_TIME});
+            ql_drive(lock, (struct ql_event){.kind = QL_EV_TIME});
     }
 }
 
@@ -257,17 +258,30 @@ int ql_loop_once(struct ql_client *client, uint64_t until)
 
 void ql_loop_hand_over(struct ql_client *client)
 {
+    struct ql_waiter *at = client->waiters;
+
     if (client->driving)
         return;
-    if (client->waiters)
-        pthread_cond_signal(&client->waiters->woken);
+    while (at && !at->sleeps)
+        at = at->next;
+    if (at)
+        pthread_cond_signal(&at->woken);
     else if (client->busy)
         ql_keeper_wake(client);
+}
+
+void ql_loop_call_back(struct ql_client *client)
+{
+    if (!client->finished)
+        return;
+    ql_loop_hand_over(client);
+    ql_op_call_back(client);
 }
 
 static void add_waiter(struct ql_client *client, struct ql_waiter *waiter)
 {
     pthread_cond_init(&waiter->woken, NULL);
+    waiter->sleeps = false;
     waiter->next = client->waiters;
     waiter->link = &client->waiters;
     if (waiter->next)
@@ -283,6 +297,14 @@ static void remove_waiter(struct ql_waiter *waiter)
     pthread_cond_destroy(&waiter->woken);
 }
 
+static void sleep_until_woken(struct ql_client *client,
+                              struct ql_waiter *waiter)
+{
+    waiter->sleeps = true;
+    pthread_cond_wait(&waiter->woken, &client->mutex);
+    waiter->sleeps = false;
+}
+
 void ql_loop_wait(struct ql_client *client, bool (*done)(void *arg), void *arg,
                   uint64_t until, struct ql_waiter **ret_waiter)
 {
@@ -291,10 +313,14 @@ void ql_loop_wait(struct ql_client *client, bool (*done)(void *arg), void *arg,
     add_waiter(client, &self);
     *ret_waiter = &self;
     while (!done(arg)) {
-        if (client->driving)
-            pthread_cond_wait(&self.woken, &client->mutex);
-        else
-            (void)ql_loop_once(client, until);
+        if (client->driving) {
+            sleep_until_woken(client, &self);
+            continue;
+        }
+        (void)ql_loop_once(client, until);
+        /* What others have started is not told when we are done, but now: we
+         * may have consumed what would have told their thread to come. */
+        ql_loop_call_back(client);
     }
     *ret_waiter = NULL;
     remove_waiter(&self);

@@ -84,16 +84,16 @@ void ql_op_start(struct ql_lock *lock)
     }
     lock->op.gated = true;
     client->gated++;
-    ql_timers_set(&client->timers, &lock->timer,
-                  ql_time_add(client->clock.now, client->connect_timeout_ns));
+    lock->op.gate_until =
+        ql_time_add(client->clock.now, client->connect_timeout_ns);
+    ql_drive_timer(lock);
 }
 
 static void ungate(struct ql_lock *lock)
 {
     lock->op.gated = false;
     lock->client->gated--;
-    ql_timers_set(&lock->client->timers, &lock->timer,
-                  ql_machine_deadline(&lock->machine));
+    ql_drive_timer(lock);
 }
 
 void ql_op_pass_gate(struct ql_lock *lock)
