@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs the scripts of lua/ as they are, in one Lua 5.1 for all the servers of
+ * the world: what they call goes to the server for which one runs. Values pass
+ * between Lua and Redis by the rules of its documentation.
+ */
+#include <stdio.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "redis/script.h"
+#include "redis_model.h"
+
+#define ARGS_MAX 8
+
+static lua_State *lua;
+static int chunk[QL_SCRIPTS]; /* compiled, in Lua's registry */
+static struct redis *running;
+
+/* What a command answered inside a script: the first value of `reply`. */
+static int push_reply(lua_State *L, const struct bytes *reply)
+{
+    const char *at = bytes_first(reply);
+    size_t line = bytes_count(reply) - 2;
+    long long number = strtoll(at + 1, NULL, 10);
+
+    switch (at[0]) {
+    case ':':
+        lua_pushnumber(L, (lua_Number)number);
+        return 1;
+    case '$':
+        if (number < 0)
+            lua_pushboolean(L, 0);
+        else
+            lua_pushlstring(L, strchr(at, '\n') + 1, (size_t)number);
+        return 1;
+    case '+':
+        lua_createtable(L, 0, 1);
+        lua_pushlstring(L, at + 1, line - 1);
+        lua_setfield(L, -2, "ok");
+        return 1;
+    default: /* redis.call() passes errors on */
+        lua_pushlstring(L, at + 1, line - 1);
+        return lua_error(L);
+    }
+}
+
+static int call(lua_State *L)
+{
+    static struct bytes reply;
+    struct word argv[ARGS_MAX];
+    int argc = lua_gettop(L);
+
+    bytes_take(&reply, bytes_count(&reply));
+    if (argc < 1 || argc > ARGS_MAX)
+        return luaL_error(L, "ERR wrong number of arguments");
+    for (int i = 0; i < argc; i++)
+        argv[i].bytes = luaL_checklstring(L, i + 1, &argv[i].len);
+    if (!redis_run_key_command(running, (unsigned)argc, argv, &reply))
+        return luaL_error(L, "ERR Unknown Redis command called from script");
+    return push_reply(L, &reply);
+}
+
+static void compile(void)
+{
+    lua = luaL_newstate();
+    assert(lua);
+    luaL_openlibs(lua);
+    lua_createtable(lua, 0, 1);
+    lua_pushcfunction(lua, call);
+    lua_setfield(lua, -2, "call");
+    lua_setglobal(lua, "redis");
+    for (unsigned i = 0; i < QL_SCRIPTS; i++) {
+        const struct ql_script *script = ql_script_at(i);
+
+        if (luaL_loadbuffer(lua, script->source, strlen(script->source),
+                            script->name) != 0) {
+            fprintf(stderr, "sim: %s\n", lua_tostring(lua, -1));
+            abort();
+        }
+        chunk[i] = luaL_ref(lua, LUA_REGISTRYINDEX);
+    }
+}
+
+static void set_words(const char *name, unsigned count, const struct word *word)
+{
+    lua_createtable(lua, (int)count, 0);
+    for (unsigned i = 0; i < count; i++) {
+        lua_pushlstring(lua, word[i].bytes, word[i].len);
+        lua_rawseti(lua, -2, (int)i + 1);
+    }
+    lua_setglobal(lua, name);
+}
+
+/* The value on top of Lua's stack, as a reply; and takes it off. */
+static void put_value(struct bytes *reply)
+{
+    size_t count = 0, len;
+    const char *text;
+
+    switch (lua_type(lua, -1)) {
+    case LUA_TNUMBER:
+        reply_number(reply, (long long)lua_tonumber(lua, -1));
+        break;
+    case LUA_TSTRING:
+        text = lua_tolstring(lua, -1, &len);
+        reply_string(reply, text, len);
+        break;
+    case LUA_TBOOLEAN:
+        if (lua_toboolean(lua, -1))
+            reply_number(reply, 1);
+        else
+            reply_nil(reply);
+        break;
+    case LUA_TTABLE:
+        for (;; count++, lua_pop(lua, 1)) {
+            lua_rawgeti(lua, -1, (int)count + 1);
+            if (lua_isnil(lua, -1))
+                break;
+        }
+        lua_pop(lua, 1);
+        reply_array(reply, count);
+        for (size_t i = 1; i <= count; i++) {
+            lua_rawgeti(lua, -1, (int)i);
+            put_value(reply);
+        }
+        break;
+    default:
+        reply_nil(reply);
+    }
+    lua_pop(lua, 1);
+}
+
+void redis_run_script(struct redis *redis, unsigned index, unsigned keys,
+                      unsigned argc, const struct word *argv,
+                      struct bytes *reply)
+{
+    if (!lua)
+        compile();
+    running = redis;
+    set_words("KEYS", keys, argv);
+    set_words("ARGV", argc - keys, argv + keys);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, chunk[index]);
+    if (lua_pcall(lua, 0, 1, 0) == 0) {
+        put_value(reply);
+        return;
+    }
+    reply_error(reply, lua_tostring(lua, -1));
+    lua_pop(lua, 1);
+}
+
+void redis_close_lua(void)
+{
+    if (lua)
+        lua_close(lua);
+    lua = NULL;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sim: lives through one simulated world after the other, and stops at the
+ * first in which a promise is broken.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "redis_model.h"
+#include "world.h"
+
+static const char usage[] =
+    "usage: sim [options]\n"
+    "  --seed S           the first world's seed (1)\n"
+    "  --runs N           so many worlds, one seed after the other (1)\n"
+    "  --acquisitions N   as many worlds as that takes\n"
+    "  --soak             on and on, with figures every minute\n"
+    "  --each N           acquisitions in each world (500)\n"
+    "  --inside           no faults outside the fault model\n"
+    "  --calm             no faults at all\n"
+    "  --seeds FILE...    the seeds in these files\n"
+    "  --hash             print each world's hash\n"
+    "  --verbose          tell everything as it happens\n"
+    "A failure leaves its story in sim-SEED.txt. See doc/proof.md.\n";
+
+struct plan {
+    struct world_options world;
+    uint64_t runs, acquisitions; /* 0: not by this */
+    bool soak, hash, from_files;
+    struct tally sum;
+    uint64_t violations;
+    double started, told;
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void print_swarm(const struct swarm *s, FILE *file)
+{
+    fprintf(file,
+            "%u nodes, %u clients, %u locks, %u handles each; ttl %u ms, node "
+            "timeout %u ms, drift %u ppm, retry %u ms\n",
+            s->nodes, s->clients, s->locks, s->handles, s->ttl_ms,
+            s->node_timeout_ms, s->drift_ppm, s->retry_ms);
+    for (unsigned i = 0; i < FAULTS; i++)
+        if (s->every_ns[i] > 0)
+            fprintf(file, "about every %.3f s: %s\n",
+                    (double)s->every_ns[i] / 1e9, fault_word((enum fault)i));
+}
+
+static void report_failure(const struct world *w)
+{
+    char name[64];
+    FILE *file;
+
+    snprintf(name, sizeof name, "sim-%" PRIu64 ".txt", w->seed);
+    file = fopen(name, "w");
+    for (FILE *to = file; to; to = to == stderr ? NULL : stderr) {
+        print_swarm(&w->swarm, to);
+        tale_print(&w->tale, to);
+        fprintf(to, "seed %" PRIu64 ": %s\n", w->seed, w->failure);
+    }
+    if (file)
+        fclose(file);
+    fprintf(stderr,
+            "%s has the end of the story. Replay: sim --seed %" PRIu64
+            " --each N --verbose, with the options of this run\n",
+            file ? name : "This", w->seed);
+}
+
+static bool run_world(struct plan *plan, uint64_t seed)
+{
+    struct world *w;
+    bool good;
+
+    plan->world.seed = seed;
+    w = world_run(&plan->world);
+    if (!w) {
+        fprintf(stderr, "sim: out of memory\n");
+        return false;
+    }
+    good = w->failure[0] == '\0';
+    if (plan->hash)
+        printf("%" PRIu64 " %016" PRIx64 "\n", seed, w->hash);
+    tally_add(&plan->sum, &w->tally);
+    plan->violations += !good;
+    if (!good)
+        report_failure(w);
+    else
+        world_free(w);
+    return good;
+}
+
+static bool is_done(const struct plan *plan)
+{
+    if (plan->soak)
+        return false;
+    if (plan->acquisitions)
+        return plan->sum.acquisitions >= plan->acquisitions;
+    return plan->sum.worlds >= plan->runs;
+}
+
+static void tell_figures(struct plan *plan)
+{
+    plan->told = seconds();
+    tally_print(&plan->sum, plan->told - plan->started);
+    printf("%10" PRIu64 " violations inside the model\n", plan->violations);
+    fflush(stdout);
+}
+
+static bool run_all(struct plan *plan)
+{
+    uint64_t seed = plan->world.seed;
+
+    for (; !is_done(plan); seed++) {
+        if (!run_world(plan, seed))
+            return false;
+        if (plan->soak && seconds() - plan->told > 60)
+            tell_figures(plan);
+    }
+    return true;
+}
+
+/* Each line: a seed, and the options it needs; after a # a remark. */
+static bool run_file(struct plan *plan, const char *name)
+{
+    FILE *file = fopen(name, "r");
+    char line[256];
+    bool good = true;
+
+    if (!file) {
+        fprintf(stderr, "sim: %s: %s\n", name, strerror(errno));
+        return false;
+    }
+    while (good && fgets(line, sizeof line, file)) {
+        uint64_t seed, each;
+        char choice[16] = "any";
+
+        if (sscanf(line, "%" SCNu64 " %" SCNu64 " %15s", &seed, &each, choice) <
+            2)
+            continue;
+        plan->world.acquisitions = each;
+        plan->world.choice = strcmp(choice, "inside") == 0 ? SWARM_INSIDE
+                             : strcmp(choice, "calm") == 0 ? SWARM_CALM
+                                                           : SWARM_ANY;
+        good = run_world(plan, seed);
+    }
+    fclose(file);
+    return good;
+}
+
+static const struct option options[] = {
+    {"seed", required_argument, NULL, 's'},
+    {"runs", required_argument, NULL, 'r'},
+    {"acquisitions", required_argument, NULL, 'a'},
+    {"each", required_argument, NULL, 'e'},
+    {"soak", no_argument, NULL, 'k'},
+    {"inside", no_argument, NULL, 'i'},
+    {"calm", no_argument, NULL, 'c'},
+    {"seeds", no_argument, NULL, 'f'},
+    {"hash", no_argument, NULL, 'h'},
+    {"verbose", no_argument, NULL, 'v'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool read_option(struct plan *plan, int option)
+{
+    switch (option) {
+    case 's':
+        plan->world.seed = strtoull(optarg, NULL, 10);
+        return true;
+    case 'r':
+        plan->runs = strtoull(optarg, NULL, 10);
+        return true;
+    case 'a':
+        plan->acquisitions = strtoull(optarg, NULL, 10);
+        return true;
+    case 'e':
+        plan->world.acquisitions = strtoull(optarg, NULL, 10);
+        return true;
+    case 'k':
+        return plan->soak = true;
+    case 'i':
+        plan->world.choice = SWARM_INSIDE;
+        return true;
+    case 'c':
+        plan->world.choice = SWARM_CALM;
+        return true;
+    case 'f':
+        return plan->from_files = true;
+    case 'h':
+        return plan->hash = true;
+    case 'v':
+        return plan->world.verbose = true;
+    default:
+        return false;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct plan plan = {.world = {.seed = 1, .acquisitions = 500}, .runs = 1};
+    bool good = true;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+        if (!read_option(&plan, option)) {
+            fputs(usage, stderr);
+            return 64;
+        }
+    plan.started = plan.told = seconds();
+    if (!plan.from_files)
+        good = run_all(&plan);
+    for (; plan.from_files && good && optind < argc; optind++)
+        good = run_file(&plan, argv[optind]);
+    tell_figures(&plan);
+    redis_close_lua();
+    return good ? 0 : 1;
+}

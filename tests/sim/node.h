@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A node of the world: a server process on a machine with a clock. */
+#ifndef TESTS_SIM_NODE_H
+#define TESTS_SIM_NODE_H
+
+#include "network.h"
+#include "redis_model.h"
+#include "vclock.h"
+
+enum node_state {
+    NODE_RUNS,
+    NODE_FROZEN, /* SIGSTOP: the kernel still accepts and stores */
+    NODE_DOWN,   /* no process: the machine refuses connections */
+    NODE_OFF,    /* no machine */
+};
+
+enum acceptance { NODE_ACCEPTS, NODE_REFUSES, NODE_IS_SILENT };
+
+struct sim_node {
+    struct redis redis;
+    enum node_state state;
+    struct vclock clock; /* the wall clock, by which keys expire */
+    uint64_t slow_ns;    /* what each batch of commands takes */
+    uint64_t loading_until;
+    struct keyspace synced; /* as it would be after a crash with everysec */
+    uint64_t synced_at;
+    /* Until when it may lack votes that it gave: what it did is outside the
+     * fault model. */
+    uint64_t tainted_until;
+    /* Until when it may have keys longer than their ttl, or may refuse to give
+     * them up: nobody is harmed, but they cannot be followed. */
+    uint64_t odd_until;
+};
+
+void node_open(struct world *w, unsigned index);
+void node_free(struct sim_node *node);
+
+/* Something has arrived on a connection. */
+void node_receive(struct world *w, struct conn *conn);
+enum acceptance node_accept(struct world *w, unsigned index);
+
+/* Its wall clock, in milliseconds as Redis reads it. */
+int64_t node_clock_ms(const struct world *w, const struct sim_node *node);
+
+/* Whether the lock's key there has this token, now. */
+const struct key *node_key(const struct world *w, unsigned index,
+                           const char *name, const char *token);
+
+void node_freeze(struct world *w, unsigned index);
+void node_thaw(struct world *w, unsigned index);
+/* `off`: with its machine. */
+void node_kill(struct world *w, unsigned index, bool off);
+void node_start(struct world *w, unsigned index);
+void node_hang_up_all(struct world *w, unsigned index);
+void node_taint(struct world *w, unsigned index, uint64_t ns);
+unsigned nodes_tainted(const struct world *w);
+
+#endif

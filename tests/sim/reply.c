@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Replies in the words of the Redis protocol. */
+#include <stdio.h>
+
+#include "redis_model.h"
+
+static void put_line(struct bytes *reply, char type, const char *text)
+{
+    bytes_put(reply, &type, 1);
+    bytes_put(reply, text, strlen(text));
+    bytes_put(reply, "\r\n", 2);
+}
+
+static void put_number(struct bytes *reply, char type, long long number)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", number);
+    put_line(reply, type, text);
+}
+
+void reply_error(struct bytes *reply, const char *text)
+{
+    put_line(reply, '-', text);
+}
+
+void reply_status(struct bytes *reply, const char *text)
+{
+    put_line(reply, '+', text);
+}
+
+void reply_number(struct bytes *reply, long long number)
+{
+    put_number(reply, ':', number);
+}
+
+void reply_string(struct bytes *reply, const char *bytes, size_t len)
+{
+    put_number(reply, '$', (long long)len);
+    bytes_put(reply, bytes, len);
+    bytes_put(reply, "\r\n", 2);
+}
+
+void reply_nil(struct bytes *reply)
+{
+    put_line(reply, '$', "-1");
+}
+
+void reply_array(struct bytes *reply, size_t count)
+{
+    put_number(reply, '*', (long long)count);
+}

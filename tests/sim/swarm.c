@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "swarm.h"
+
+#include "bounds.h"
+
+static const struct {
+    const char *word;
+    enum fault_rank rank;
+} faults[] = {
+#define FAULT_ROW(name, word, rank) {word, rank},
+    FAULT_MAP(FAULT_ROW)
+#undef FAULT_ROW
+};
+
+const char *fault_word(enum fault fault)
+{
+    return faults[fault].word;
+}
+
+enum fault_rank fault_rank(enum fault fault)
+{
+    return faults[fault].rank;
+}
+
+static unsigned few(struct dice *dice, unsigned most)
+{
+    unsigned n = 1 + (unsigned)dice_below(dice, most);
+    unsigned m = 1 + (unsigned)dice_below(dice, most);
+
+    return n < m ? n : m;
+}
+
+/* A share in a million, or, as often, nothing. */
+static uint32_t share(struct dice *dice, uint32_t low, uint32_t high)
+{
+    if (dice_chance(dice, 500000))
+        return 0;
+    return (uint32_t)dice_spread(dice, low, high);
+}
+
+static void draw_locks(struct swarm *s, struct dice *dice)
+{
+    static const uint32_t drifts[] = {2000, 10000, 10000, 50000};
+
+    s->nodes = 1 + (unsigned)dice_below(dice, NODES_MAX);
+    if (dice_chance(dice, 400000))
+        s->nodes = dice_chance(dice, 500000) ? 3 : 5;
+    s->clients = few(dice, few(dice, CLIENTS_MAX));
+    s->locks = few(dice, LOCKS_MAX);
+    s->handles = s->locks + (unsigned)dice_below(dice, 2);
+    s->ttl_ms = (uint32_t)dice_spread(dice, 20, 20000);
+    s->node_timeout_ms = (uint32_t)dice_spread(dice, 2, 200);
+    if (s->node_timeout_ms > s->ttl_ms / 3)
+        s->node_timeout_ms = s->ttl_ms / 3;
+    s->drift_ppm = drifts[dice_below(dice, 4)];
+    s->notice_ms = 1 + (uint32_t)dice_below(dice, s->ttl_ms / 4);
+    s->cap_ms = dice_chance(dice, 200000)
+                    ? s->ttl_ms + (uint32_t)dice_below(dice, 4 * s->ttl_ms)
+                    : 0;
+    s->renew_ppm = dice_chance(dice, 300000)
+                       ? 0
+                       : (uint32_t)dice_between(dice, 100000, 1000000);
+}
+
+static void draw_programs(struct swarm *s, struct dice *dice)
+{
+    uint64_t ttl_ns = s->ttl_ms * MS;
+
+    s->think_ns = dice_spread(dice, 10 * US, 4 * ttl_ns);
+    s->hold_ns = dice_spread(dice, 10 * US, 2 * ttl_ns);
+    /* Who asks a hundred times while another holds the lock shows nothing that
+     * asking ten times does not. */
+    s->retry_ms = 2 + (uint32_t)(s->hold_ns / 8 / MS);
+    if (dice_chance(dice, 200000))
+        s->retry_ms = (uint32_t)dice_spread(dice, 2, 400);
+    s->extend_ppm = share(dice, 10000, 500000);
+    s->look_ppm = share(dice, 5000, 200000);
+    s->leave_ppm = share(dice, 1000, 100000);
+    s->free_ppm = share(dice, 1000, 100000);
+    s->forget_ppm = share(dice, 1000, 100000);
+    s->cancel_ppm = share(dice, 1000, 200000);
+    s->no_token_ppm = share(dice, 100, 20000);
+}
+
+static void draw_network(struct swarm *s, struct dice *dice)
+{
+    uint64_t timeout_ns = s->node_timeout_ms * MS;
+
+    s->delay_ns = dice_spread(dice, 20 * US, timeout_ns / 4);
+    s->jitter_ns = dice_spread(dice, 10 * US, timeout_ns / 2);
+    /* Enough for a handshake and a greeting, or nothing would ever work. */
+    s->connect_timeout_ms =
+        (uint32_t)((8 * (s->delay_ns + s->jitter_ns)) / MS +
+                   dice_spread(dice, 20, 800));
+    s->straggler_ppm = share(dice, 100, 50000);
+    s->straggler_ns = dice_spread(dice, timeout_ns, 4 * s->ttl_ms * MS);
+    s->loss_ppm = share(dice, 100, 30000);
+    s->short_write_ppm = share(dice, 100, 50000);
+    s->drip_ppm = share(dice, 100, 50000);
+    s->socket_bytes = (uint32_t)dice_spread(dice, 4096, 262144);
+    s->latency_ns = dice_spread(dice, 2 * US, 2 * MS);
+    if (s->latency_ns > timeout_ns / 8)
+        s->latency_ns = timeout_ns / 8;
+    s->preempt_ppm = share(dice, 10, 2000);
+    s->preempt_ns = dice_spread(dice, MS, 2 * s->ttl_ms * MS);
+    /* Two clocks may differ by the drift, so each has half of it. */
+    s->rate_ppm = (int64_t)dice_below(dice, s->drift_ppm * 48 / 100);
+}
+
+static void draw_faults(struct swarm *s, struct dice *dice, bool outside)
+{
+    uint64_t ttl_ns = s->ttl_ms * MS;
+
+    s->outside = outside;
+    s->fault_ns = dice_spread(dice, s->node_timeout_ms * MS, 8 * ttl_ns + S);
+    for (unsigned i = 0; i < FAULTS; i++) {
+        enum fault_rank rank = fault_rank((enum fault)i);
+
+        if (rank == OPEN || (rank == OUTSIDE && !outside) ||
+            dice_chance(dice, 650000))
+            continue;
+        s->every_ns[i] = dice_spread(dice, ttl_ns, 200 * ttl_ns);
+    }
+}
+
+static void calm_down(struct swarm *s)
+{
+    s->straggler_ppm = s->loss_ppm = 0;
+    s->short_write_ppm = s->drip_ppm = 0;
+    s->preempt_ppm = s->no_token_ppm = s->cancel_ppm = 0;
+}
+
+void swarm_draw(struct swarm *ret_swarm, struct dice *dice,
+                enum swarm_choice choice)
+{
+    bool outside = dice_chance(dice, 300000);
+
+    *ret_swarm = (struct swarm){0};
+    draw_locks(ret_swarm, dice);
+    draw_programs(ret_swarm, dice);
+    draw_network(ret_swarm, dice);
+    if (choice == SWARM_CALM)
+        calm_down(ret_swarm);
+    else
+        draw_faults(ret_swarm, dice, outside && choice == SWARM_ANY);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tally.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void tally_add(struct tally *sum, const struct tally *more)
+{
+    sum->worlds++;
+    sum->worlds_outside += more->worlds_outside;
+    sum->acquisitions += more->acquisitions;
+    sum->attempts += more->attempts;
+    sum->commands += more->commands;
+    sum->events += more->events;
+    sum->simulated_ns += more->simulated_ns;
+    for (unsigned i = 0; i < FAULTS; i++)
+        sum->fault[i] += more->fault[i];
+    sum->overlaps_outside += more->overlaps_outside;
+    sum->losses_told += more->losses_told;
+    sum->released += more->released;
+    sum->gone += more->gone;
+    sum->unsure += more->unsure;
+    sum->extended += more->extended;
+    sum->adopted += more->adopted;
+    sum->verified += more->verified;
+    sum->keys_checked += more->keys_checked;
+    sum->proofs += more->proofs;
+    if (more->queue_longest > sum->queue_longest)
+        sum->queue_longest = more->queue_longest;
+}
+
+static void row(const char *what, uint64_t count)
+{
+    printf("  %14" PRIu64 "  %s\n", count, what);
+}
+
+void tally_print(const struct tally *tally, double seconds)
+{
+    static const char *const ranks[] = {
+        "by themselves:", "inside the model:", "outside the model:"};
+
+    row("worlds", tally->worlds);
+    row("of them with faults outside the model", tally->worlds_outside);
+    row("acquisitions", tally->acquisitions);
+    row("attempts", tally->attempts);
+    row("commands carried out by nodes", tally->commands);
+    row("extensions", tally->extended);
+    row("verifications", tally->verified);
+    row("locks adopted by their token", tally->adopted);
+    row("releases: released", tally->released);
+    row("releases: gone", tally->gone);
+    row("releases: cannot tell", tally->unsure);
+    row("losses told to a program", tally->losses_told);
+    row("countings of a holder's majority", tally->proofs);
+    row("tokens followed until their keys were gone", tally->keys_checked);
+    row("longest queue", tally->queue_longest);
+    for (unsigned rank = OPEN; rank <= OUTSIDE; rank++) {
+        printf("  faults, %s\n", ranks[rank]);
+        for (unsigned i = 0; i < FAULTS; i++)
+            if (fault_rank((enum fault)i) == rank)
+                row(fault_word((enum fault)i), tally->fault[i]);
+    }
+    printf("  overlaps of two holders\n");
+    row("inside the model", 0);
+    row("outside the model", tally->overlaps_outside);
+    printf("  %.1f simulated days (%.3f years), %.0f steps/s, "
+           "%.0f acquisitions/s, %.1f s\n",
+           (double)tally->simulated_ns / 1e9 / 86400,
+           (double)tally->simulated_ns / 1e9 / 86400 / 365.25,
+           (double)tally->events / seconds,
+           (double)tally->acquisitions / seconds, seconds);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "faults.h"
+#include "troubles.h"
+
+/* A world ends when it has lived for so long, even if little has happened. */
+#define LIFE_NS                (20000 * S)
+#define EVENTS_PER_ACQUISITION 1000
+
+uint64_t world_lease_ns(const struct world *w)
+{
+    uint64_t ttl_ns = w->swarm.ttl_ms * MS;
+
+    return ttl_ns + ttl_ns / 5 + 20 * MS;
+}
+
+void world_fail(struct world *w, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(w->failure, sizeof w->failure, format, args);
+    va_end(args);
+    longjmp(w->stop, 1);
+}
+
+/* --- Time ----------------------------------------------------------------- */
+
+static void next_event(struct world *w)
+{
+    struct event event = events_take(&w->events);
+
+    assert(event.at >= w->now);
+    w->now = event.at;
+    w->tally.events++;
+    event.act(w, event.a, event.b);
+    oracle_check(w);
+}
+
+void world_pass(struct world *w, uint64_t until)
+{
+    while (events_next(&w->events) <= until)
+        next_event(w);
+    if (w->now < until)
+        w->now = until;
+}
+
+/* --- Life ----------------------------------------------------------------- */
+
+static void begin(struct world *w, const struct world_options *options)
+{
+    w->dice.state = dice_mix(options->seed + UINT64_C(0x5eed));
+    swarm_draw(&w->swarm, &w->dice, options->choice);
+    w->tally.worlds_outside = w->swarm.outside;
+    w->now = 1000 * S;
+    oracle_open(w);
+    for (unsigned i = 0; i < w->swarm.nodes; i++) {
+        node_open(w, i);
+        trouble_node(w, i, FAULT_NODE_RATE, 0);
+    }
+    for (unsigned i = 0; i < w->swarm.clients; i++) {
+        struct sim_client *c = &w->client[i];
+
+        c->index = i;
+        c->world = w;
+        c->boot.base = dice_below(&w->dice, 1000000 * S);
+        c->wall.base = dice_below(&w->dice, UINT64_C(1700000000) * S);
+        c->boot.since = c->wall.since = w->now;
+        client_open(w, c);
+        trouble_client(w, c, FAULT_CLIENT_RATE, 0);
+    }
+    faults_start(w);
+}
+
+static void live(struct world *w, uint64_t acquisitions)
+{
+    uint64_t end = w->now + LIFE_NS;
+    uint64_t events_max = acquisitions * EVENTS_PER_ACQUISITION;
+
+    while (w->tally.acquisitions < acquisitions && w->now < end &&
+           w->tally.events < events_max)
+        next_event(w);
+}
+
+static bool each_lock_acquired(const struct world *w)
+{
+    for (unsigned i = 0; i < w->swarm.locks; i++)
+        if (w->oracle.lock[i].acquired == 0)
+            return false;
+    return true;
+}
+
+/* When nothing goes wrong any more, somebody gets each lock. */
+static void recover(struct world *w)
+{
+    /* A silent connection is given up after 30 seconds; then what is left
+     * behind expires, by a clock that may have been set back. */
+    uint64_t bound = 60 * S + 40 * world_lease_ns(w) +
+                     400 * (w->swarm.retry_ms + w->swarm.node_timeout_ms) * MS;
+    uint64_t end = w->now + bound;
+
+    faults_end(w);
+    for (unsigned i = 0; i < w->swarm.locks; i++)
+        w->oracle.lock[i].acquired = 0;
+    while (!each_lock_acquired(w)) {
+        if (w->now >= end)
+            world_fail(w, "the faults are over, and nobody gets a lock");
+        next_event(w);
+    }
+}
+
+/* Some quit as they should; the others just go. */
+static void end(struct world *w)
+{
+    for (unsigned i = 0; i < w->swarm.clients; i++) {
+        if (dice_chance(&w->dice, 500000))
+            client_quit(w, &w->client[i]);
+        client_kill(w, &w->client[i], false);
+    }
+    if (w->kernel.open > 0)
+        world_fail(w, "%u descriptors were not closed", w->kernel.open);
+    w->tally.simulated_ns = w->now - 1000 * S;
+}
+
+struct world *world_run(const struct world_options *options)
+{
+    struct world *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->seed = options->seed;
+    w->tale.aloud = options->verbose;
+    if (setjmp(w->stop) == 0) {
+        begin(w, options);
+        live(w, options->acquisitions);
+        recover(w);
+        end(w);
+    }
+    return w;
+}
+
+void world_free(struct world *w)
+{
+    network_free(w);
+    for (unsigned i = 0; i < w->swarm.nodes; i++)
+        node_free(&w->node[i]);
+    events_free(&w->events);
+    free(w);
+}
