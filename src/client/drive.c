@@ -44,6 +44,30 @@ static uint64_t release_ttl_ms(const struct ql_lock *lock)
     return ms_of(ql_time_sub(m->expires_at, m->now)) + 1;
 }
 
+static void note_refusal(struct refused *refused,
+                         const struct ql_action *action, enum ql_vote vote)
+{
+    assert(refused->count < 3 * QL_BALLOT_MAX);
+    refused->event[refused->count++] = (struct ql_event){
+        .kind = QL_EV_VOTE,
+        .node = action->node,
+        .request = action->request,
+        .round = action->round,
+        .vote = vote,
+    };
+}
+
+/* The machine may give an attempt up before it has heard of all the nodes that
+ * would not take it. There is nothing to release on these. */
+static bool acquire_refused(const struct refused *refused, unsigned node)
+{
+    for (unsigned i = 0; i < refused->count; i++)
+        if (refused->event[i].node == node &&
+            refused->event[i].request == QL_REQ_ACQUIRE)
+            return true;
+    return false;
+}
+
 static void send_request(struct ql_lock *lock, const struct ql_action *action,
                          struct refused *refused)
 {
@@ -60,8 +84,13 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
         .label = client->label,
         .ttl_ms = release ? release_ttl_ms(lock) : ms_of(action->ttl_ns),
     };
-    ql_verdict verdict = ql_node_send(node, &command, client->clock.now);
+    ql_verdict verdict;
 
+    if (release && acquire_refused(refused, action->node)) {
+        note_refusal(refused, action, QL_VOTE_UNSENT);
+        return;
+    }
+    verdict = ql_node_send(node, &command, client->clock.now);
     client->dirty |= UINT32_C(1) << action->node;
     if (verdict == QL_V_NONE) {
         lock->awaited++;
@@ -73,14 +102,7 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
      * same, or is owed: see node.h. Any other was not sent. */
     if (!release || lock->op.kind == QL_OP_RELEASE)
         ql_note_verdict(lock, action->node, verdict, ql_node_text(node));
-    assert(refused->count < 3 * QL_BALLOT_MAX);
-    refused->event[refused->count++] = (struct ql_event){
-        .kind = QL_EV_VOTE,
-        .node = action->node,
-        .request = action->request,
-        .round = action->round,
-        .vote = ql_vote_of(verdict, release),
-    };
+    note_refusal(refused, action, ql_vote_of(verdict, release));
 }
 
 /* QL_OK, or why there is no token. */
@@ -193,7 +215,9 @@ void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
     }
     if (answer->verdict == QL_V_HELD && answer->text_len > 0)
         event.holder = holder_hash(answer->text, answer->text_len);
-    if (answer->remaining_ms > 0)
+    if (answer->remaining_ms < 0 && answer->kind == QL_CMD_INSPECT)
+        event.remaining_ns = QL_NEVER; /* somebody took its expiry away */
+    else if (answer->remaining_ms > 0)
         event.remaining_ns = (uint64_t)answer->remaining_ms * QL_NS_PER_MS;
     ql_note_answer(lock, member->index, answer);
     /* Read anew: between the bytes' arrival and this moment we may have been
