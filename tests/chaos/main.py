@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Chaos on real servers.
+
+    main.py [--seconds N] [--seed S] [--moments N] [--json FILE] [PART...]
+
+PART: minority majority outside kill planted; all of them by default.
+"""
+import argparse
+import os
+import pathlib
+import random
+import sys
+
+import report
+from guardian import end_politely
+from contention import Contention
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2}
+
+
+def programs_of(build):
+    chaos = build / "tests" / "chaos"
+    programs = {name: chaos / f"chaos_{name}"
+                for name in ("worker", "insider", "proxy")}
+    programs["clkshim"] = chaos / "libchaos_clkshim.so"
+    programs["quorlock"] = build / "quorlock"
+    for path in programs.values():
+        if not path.exists():
+            sys.exit(f"chaos: {path} is missing: build first")
+    return {name: str(path) for name, path in programs.items()}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seconds", type=float, default=100,
+                        help="how long contention lasts, in all")
+    parser.add_argument("--seed", type=int,
+                        default=random.SystemRandom().randrange(1000000))
+    parser.add_argument("--moments", type=int,
+                        help="of the kill test; by default as --seconds says")
+    parser.add_argument("--build", type=pathlib.Path, default=os.environ.get(
+        "QUORLOCK_BUILD") or ROOT / "build" / "dev")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    options = parser.parse_args()
+    options.parts = options.parts or [*SHARE, "kill", "planted"]
+    options.build = pathlib.Path(options.build).resolve()
+    return options
+
+
+def main():
+    options = arguments()
+    programs = programs_of(options.build)
+    end_politely()
+    out = report.Report(options)
+    for part in options.parts:
+        if part in SHARE:
+            out.profile(Contention(part, programs, options.seed,
+                            options.seconds * SHARE[part]).go())
+        else:
+            sys.exit(f"chaos: no such part: {part}")
+    return out.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What came of it, for people and in JSON."""
+import json
+
+QUIET = ("profile", "text", "partitions", "faults", "problems")
+
+
+class Report:
+    def __init__(self, options):
+        self.options = options
+        self.parts = []
+        self.passed = self.failed = 0
+        print(f"chaos: seed {options.seed}. It decides the faults; what comes "
+              "of them depends on timing.", flush=True)
+
+    def check(self, what, problems):
+        self.passed += not problems
+        self.failed += bool(problems)
+        print(f"  {'FAILED' if problems else 'ok':6} {what}")
+        for problem in problems:
+            print(f"    {problem}")
+
+    def profile(self, figures):
+        self.parts.append(figures)
+        print(f"\n{figures['profile']}: {figures['text']}")
+        if figures["partitions"] is not True:
+            print(f"  NO PARTITIONS were tried: {figures['partitions']}")
+        for name, value in figures.items():
+            if name not in QUIET:
+                print(f"  {name:36} {value}")
+        print("  faults: " + ", ".join(
+            f"{count} {kind}" for kind, count
+            in sorted(figures["faults"].items())))
+        self.check(f"{figures['profile']}: exclusion, liveness, nothing left",
+                   figures["problems"])
+        print(end="", flush=True)
+
+    def finish(self):
+        if self.options.json:
+            self.options.json.write_text(json.dumps(
+                {"seed": self.options.seed, "seconds": self.options.seconds,
+                 "parts": self.parts}, indent=1) + "\n")
+        print(f"\n{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed else 0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What goes wrong, and when: decided beforehand by a seed.
+
+The seed decides the schedule. What comes of it depends on timing, and is
+another story in each run.
+"""
+import collections
+import random
+
+NODES = 5
+
+Fault = collections.namedtuple("Fault", "start_s end_s kind nodes hosts arg")
+
+# Redlock's own fault model: processes stop and die, messages are late or lost,
+# and whoever comes back remembers what it promised.
+INSIDE = {"freeze": 4, "crash": 4, "partition": 6, "proxy": 5}
+# A server that forgets, or whose clock is stepped, is outside of it.
+OUTSIDE = {"flush": 2, "evict": 2, "amnesia": 3, "power loss": 3, "step": 4}
+# Of contenders: inside, too.
+CONTENDERS = {"pause": 5, "kill": 3, "terminate": 1}
+
+Profile = collections.namedtuple("Profile", "name nodes_at_once kinds text")
+
+PROFILES = {profile.name: profile for profile in (
+    Profile("minority", 2, INSIDE,
+            "at most two nodes of five in trouble at once"),
+    Profile("majority", 5, INSIDE,
+            "any number of nodes in trouble at once, none of which forgets"),
+    Profile("outside", 5, {**INSIDE, **OUTSIDE},
+            "nodes that forget, and clocks that are stepped: outside of "
+            "Redlock's fault model"))}
+
+RECOVERY_S = 0.5  # after its fault a node is still counted as in trouble
+PROXY_MODES = ["delay", "drip", "stall", "drop", "reset", "close"]
+
+
+class Schedule:
+    def __init__(self, profile, seed, seconds, ttl_s, contenders, partitions):
+        self.random = random.Random(f"{seed} {profile.name}")
+        self.profile = profile
+        self.seconds = seconds
+        self.ttl_s = ttl_s
+        self.contenders = contenders
+        self.kinds = dict(profile.kinds)
+        if not partitions:
+            self.kinds.pop("partition")
+        self.busy_s = [0.0] * NODES
+        self.faults = []
+        self._draw(3.0, self._node_fault)
+        self._draw(2.0, self._contender_fault)
+        self.faults.sort()
+
+    def _draw(self, per_second, make):
+        at_s = self.random.expovariate(per_second)
+        while at_s < self.seconds:
+            fault = make(at_s)
+            if fault:
+                self.faults.append(fault)
+            at_s += self.random.expovariate(per_second)
+
+    def _length_s(self):
+        """Blinks, about as long as a lock lasts, or longer than that."""
+        low, high = self.random.choice([(0.01, 0.2), (0.2, self.ttl_s),
+                                        (self.ttl_s, 2.5 * self.ttl_s)])
+        return self.random.uniform(low, high)
+
+    def _end_s(self, at_s):
+        return min(at_s + self._length_s(), self.seconds)
+
+    def _choose(self, table):
+        return self.random.choices(list(table), list(table.values()))[0]
+
+    def _subset(self, whole, largest):
+        return sorted(self.random.sample(
+            whole, self.random.randint(1, min(largest, len(whole)))))
+
+    # --- nodes ---------------------------------------------------------------
+
+    def _node_fault(self, at_s):
+        kind = self._choose(self.kinds)
+        free = [node for node in range(NODES) if self.busy_s[node] <= at_s]
+        room = self.profile.nodes_at_once - (NODES - len(free))
+        if room <= 0:
+            return None
+        nodes = self._subset(free, room)
+        end_s = self._end_s(at_s)
+        if kind == "power loss":
+            end_s = min(end_s, at_s + 1)
+        for node in nodes:
+            self.busy_s[node] = end_s + RECOVERY_S
+        hosts = []
+        if kind == "partition":
+            hosts = self._subset(range(self.contenders), self.contenders)
+        return Fault(at_s, end_s, kind, nodes, hosts, self._argument(kind))
+
+    def _argument(self, kind):
+        rand = self.random
+        if kind == "partition":
+            return rand.choice([("in",), ("out",), ("in", "out")])
+        if kind == "proxy":
+            mode = rand.choice(PROXY_MODES)
+            number = {"delay": rand.choice([5, 30, 100, 400]),
+                      "drip": rand.randint(1, 5)}.get(mode,
+                                                      rand.randint(1, 400))
+            return f"{mode} {number} {rand.choice(['up', 'down', 'both'])}"
+        if kind == "step":
+            return int(1000 * self.ttl_s * rand.choice([-2, -0.5, 0.5, 1, 2]))
+        return None
+
+    # --- contenders ------------------------------------------------------------
+
+    def _contender_fault(self, at_s):
+        kind = self._choose(CONTENDERS)
+        end_s = self._end_s(at_s) if kind == "pause" else at_s
+        return Fault(at_s, end_s, kind, [],
+                     [self.random.randrange(self.contenders)],
+                     self.random.random() < 0.3)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Five servers, their network, and the faults that can be brought upon them.
+"""
+import signal
+import time
+
+import network as networks
+from guardian import Guardian
+from node import Node
+from oracle import Oracle
+from schedule import NODES
+
+TTL_MS = 1500
+LOCKS = 2
+
+
+class World:
+    """`hosts`: how many places there are to contend from."""
+
+    def __init__(self, programs, seed, hosts):
+        self.programs = programs
+        self.seed = seed
+        self.hosts = hosts
+        self.ttl_ms = TTL_MS
+        self.locks = LOCKS
+        self.base = "chaos"
+        self.contenders = []
+        self.nodes = []
+        self.rules = set()
+        self.written = {}
+        self.oracle = None
+        self.reason = networks.why_not()
+        names = [] if self.reason else networks.Namespaces.names(NODES, hosts)
+        self.guardian = Guardian(names)
+        try:
+            self.network = (networks.Loopback(self.reason) if self.reason else
+                            networks.Namespaces(names, NODES, hosts))
+            for index in range(NODES):
+                self.nodes.append(Node(index, self.network,
+                                       self.guardian.directory, programs))
+                self.nodes[-1].start()
+            self.wait_until_ready()
+            self.new_oracle()
+        except BaseException:
+            self.close()
+            raise
+
+    def new_oracle(self):
+        number = getattr(self, "oracles", 0)
+        self.oracles = number + 1
+        self.oracle = Oracle(self.guardian.path(f"oracle{number}"))
+
+    def close(self):
+        """Returns what could not be cleaned up."""
+        for thing in self.contenders + self.nodes:
+            thing.close()
+        return self.guardian.finish()
+
+    def wait_until_ready(self):
+        for node in self.nodes:
+            node.wait_until_ready()
+
+    def servers(self, host):
+        """Every other contender sees the servers through their proxies."""
+        return ",".join("%s:%d" % (node.proxied if host % 2 else node.direct)
+                        for node in self.nodes)
+
+    def tend(self):
+        for contender in self.contenders:
+            contender.tend()
+
+    # --- faults: begin_KIND and end_KIND; False: there was nothing to do -------
+
+    def begin(self, fault):
+        return getattr(self, "begin_" + fault.kind.replace(" ", "_"))(fault)
+
+    def end(self, fault):
+        finish = getattr(self, "end_" + fault.kind.replace(" ", "_"), None)
+        if finish:
+            finish(fault)
+
+    def of(self, fault):
+        return [self.nodes[index] for index in fault.nodes]
+
+    def begin_freeze(self, fault):
+        for node in self.of(fault):
+            node.freeze()
+
+    def end_freeze(self, fault):
+        for node in self.of(fault):
+            node.thaw()
+
+    def begin_crash(self, fault):
+        for node in self.of(fault):
+            node.kill()
+
+    def end_crash(self, fault):
+        for node in self.of(fault):
+            node.start()
+
+    def begin_partition(self, fault):
+        self._block(self.rules | self._rules_of(fault))
+
+    def end_partition(self, fault):
+        self._block(self.rules - self._rules_of(fault))
+
+    def _block(self, rules):
+        self.rules = rules
+        self.network.block(rules)
+
+    @staticmethod
+    def _rules_of(fault):
+        return {(node, host, way) for node in fault.nodes
+                for host in fault.hosts for way in fault.arg}
+
+    def begin_proxy(self, fault):
+        for node in self.of(fault):
+            node.tell_proxy(fault.arg)
+
+    def end_proxy(self, fault):
+        for node in self.of(fault):
+            node.tell_proxy("pass")
+
+    # --- outside of the model --------------------------------------------------
+
+    def begin_flush(self, fault):
+        for node in self.of(fault):
+            node.command("FLUSHALL")
+
+    def begin_evict(self, fault):
+        """Memory runs out, and the policy is the wrong one for locks."""
+        for node in self.of(fault):
+            node.command("CONFIG", "SET", "maxmemory-policy", "allkeys-random",
+                         "maxmemory", 1)
+            try:
+                node.command("SET", "filler", "x", "PX", 1)
+            except RuntimeError:
+                pass  # out of memory, as it should be
+            node.command("CONFIG", "SET", "maxmemory", 0, "maxmemory-policy",
+                         "noeviction")
+
+    def begin_amnesia(self, fault):
+        """It has no persistence, and dies."""
+        for node in self.of(fault):
+            node.kill()
+            node.forget()
+
+    def end_amnesia(self, fault):
+        for node in self.of(fault):
+            node.appending = "no"
+            node.start()
+
+    def begin_power_loss(self, fault):
+        """With everysec: what was written in the last second is lost."""
+        for node in self.of(fault):
+            node.kill()
+            node.appending = "everysec"
+            node.start()
+        for node in self.of(fault):
+            node.wait_until_ready()
+            self.written[node.index] = node.written()
+
+    def end_power_loss(self, fault):
+        for node in self.of(fault):
+            node.kill()
+            node.forget_since(self.written[node.index])
+            node.start()
+
+    def begin_step(self, fault):
+        for node in self.of(fault):
+            node.step(fault.arg)
+
+    def end_step(self, fault):
+        for node in self.of(fault):
+            node.step(0)
+
+    # --- contenders --------------------------------------------------------------
+
+    def begin_pause(self, fault):
+        return self.contenders[fault.hosts[0]].pause(fault.arg)
+
+    def end_pause(self, fault):
+        self.contenders[fault.hosts[0]].go_on()
+
+    def begin_kill(self, fault):
+        return self.contenders[fault.hosts[0]].kill()
+
+    def begin_terminate(self, fault):
+        return self.contenders[fault.hosts[0]].send(signal.SIGTERM)
+
+    # --- afterwards ----------------------------------------------------------------
+
+    def stop_contenders(self, patience_s):
+        """Returns the slots of those that do not end when they should."""
+        self.oracle.stop()
+        end_s = time.monotonic() + patience_s
+        while time.monotonic() < end_s and any(
+                contender.is_running() for contender in self.contenders):
+            time.sleep(0.01)
+        left = [contender.slot for contender in self.contenders
+                if contender.is_running()]
+        for contender in self.contenders:
+            contender.close()
+        return left
