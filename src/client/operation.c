@@ -115,12 +115,17 @@ void ql_op_check_gates(struct ql_client *client)
     }
 }
 
+/* A release that waits for connections is not taken back: nobody will come to
+ * release the lock again. It becomes a debt where it must. */
 void ql_op_cancel(struct ql_lock *lock)
 {
-    if (lock->op.gated) {
+    if (lock->op.gated && lock->op.kind != QL_OP_RELEASE) {
         ungate(lock);
         ql_op_finish(lock, QL_E_CANCELLED);
-    } else if (lock->op.kind != QL_OP_NONE) {
-        ql_drive(lock, (struct ql_event){.kind = QL_EV_CANCEL});
+        return;
     }
+    if (lock->op.gated)
+        ql_op_pass_gate(lock);
+    if (lock->op.kind != QL_OP_NONE)
+        ql_drive(lock, (struct ql_event){.kind = QL_EV_CANCEL});
 }
