@@ -34,6 +34,7 @@ struct ql_member {
     uint64_t connection;
     int fd;
     bool writes;
+    bool barred; /* READY, but the same server as another: it cannot vote */
 };
 
 /* A thread that sleeps until what it waits for has come, or until it is its

@@ -27,6 +27,7 @@ static void node_ready(struct ql_node *node, void *ctx)
     ql_node_info mine, other;
     char text[QL_TEXT_MAX];
 
+    member->barred = false;
     ql_node_describe(node, &mine);
     if (!mine.run_id[0])
         return;
@@ -45,6 +46,7 @@ static void node_ready(struct ql_node *node, void *ctx)
         snprintf(text, sizeof(text), "the same server as %s",
                  client->address[first->index].display);
         ql_node_bar(second->node, QL_V_DUPLICATE, text);
+        second->barred = true;
     }
 }
 

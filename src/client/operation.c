@@ -35,6 +35,11 @@ static void begin(struct ql_lock *lock)
     ql_drive(lock, event);
 }
 
+static bool can_vote(const struct ql_member *member)
+{
+    return ql_node_state(member->node) == QL_NODE_READY && !member->barred;
+}
+
 /*
  * The time that connecting takes must not be taken from the lock's validity, so
  * an operation does not start before a majority is connected; unless no more
@@ -47,7 +52,7 @@ bool ql_op_gate_open(const struct ql_client *client)
     for (unsigned i = 0; i < client->rules.nodes; i++) {
         enum ql_node_state state = ql_node_state(client->member[i].node);
 
-        ready += state == QL_NODE_READY;
+        ready += can_vote(&client->member[i]);
         hopeful += state == QL_NODE_CONNECTING || state == QL_NODE_GREETING;
     }
     return ready >= client->rules.quorum || hopeful == 0;
@@ -66,7 +71,7 @@ static unsigned ready_nodes(const struct ql_client *client)
     unsigned ready = 0;
 
     for (unsigned i = 0; i < client->rules.nodes; i++)
-        ready += ql_node_state(client->member[i].node) == QL_NODE_READY;
+        ready += can_vote(&client->member[i]);
     return ready;
 }
 
