@@ -146,7 +146,7 @@ static void open_again(struct world *w, uint64_t index, uint64_t incarnation)
 {
     struct sim_client *c = &w->client[index];
 
-    if (c->incarnation != incarnation)
+    if (c->incarnation != incarnation || w->over)
         return;
     if (c->alive || c->inside || w->now < c->stopped_until)
         events_plan(&w->events, w->now + MS, open_again, index, incarnation);

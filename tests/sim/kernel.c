@@ -37,6 +37,12 @@ void kernel_leave(void)
     depth--;
 }
 
+void kernel_leave_all(void)
+{
+    depth = 0;
+    forked = false;
+}
+
 void kernel_pretend_fork(bool pretend)
 {
     forked = pretend;

@@ -52,6 +52,8 @@ struct kernel {
 /* Between these, system calls are those of `c`. They nest. */
 void kernel_enter(struct world *w, struct sim_client *c);
 void kernel_leave(void);
+/* The world has ended in the middle of something: no client runs any more. */
+void kernel_leave_all(void);
 /* The process thinks that it is a forked child. */
 void kernel_pretend_fork(bool forked);
 void kernel_end_process(struct world *w, struct sim_client *c, bool off);

@@ -18,7 +18,7 @@ static const char usage[] =
     "  --runs N           so many worlds, one seed after the other (1)\n"
     "  --acquisitions N   as many worlds as that takes\n"
     "  --soak             on and on, with figures every minute\n"
-    "  --each N           acquisitions in each world (500)\n"
+    "  --each N           acquisitions in each world (1000)\n"
     "  --inside           no faults outside the fault model\n"
     "  --calm             no faults at all\n"
     "  --seeds FILE...    the seeds in these files\n"
@@ -207,7 +207,7 @@ static bool read_option(struct plan *plan, int option)
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.world = {.seed = 1, .acquisitions = 500}, .runs = 1};
+    struct plan plan = {.world = {.seed = 1, .acquisitions = 1000}, .runs = 1};
     bool good = true;
     int option;
 

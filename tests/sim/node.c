@@ -97,7 +97,7 @@ static const char *name_of(const struct word *argv)
 
     if (word_is(&argv[0], "EVALSHA"))
         for (unsigned i = 0; i < QL_SCRIPTS; i++)
-            if (word_is(&argv[1], ql_script_at(i)->sha1))
+            if (memcmp(argv[1].bytes, ql_script_at(i)->sha1, 40) == 0)
                 return ql_script_at(i)->name;
     memcpy(name, argv[0].bytes, len);
     name[len] = '\0';

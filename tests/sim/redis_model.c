@@ -74,7 +74,8 @@ static void run_evalsha(struct redis *redis, unsigned argc,
         return;
     }
     for (unsigned i = 0; i < QL_SCRIPTS; i++)
-        if (word_is(&argv[1], ql_script_at(i)->sha1) &&
+        if (argv[1].len == 40 &&
+            memcmp(argv[1].bytes, ql_script_at(i)->sha1, 40) == 0 &&
             (redis->scripts & UINT32_C(1) << i)) {
             redis_run_script(redis, i, (unsigned)keys, argc - 3, argv + 3,
                              reply);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Replies in the words of the Redis protocol. */
-#include <stdio.h>
-
 #include "redis_model.h"
 
 static void put_line(struct bytes *reply, char type, const char *text)
@@ -13,10 +11,18 @@ static void put_line(struct bytes *reply, char type, const char *text)
 
 static void put_number(struct bytes *reply, char type, long long number)
 {
+    unsigned long long rest =
+        number < 0 ? -(unsigned long long)number : (unsigned long long)number;
     char text[24];
+    char *at = text + sizeof text - 1;
 
-    snprintf(text, sizeof text, "%lld", number);
-    put_line(reply, type, text);
+    *at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (number < 0)
+        *--at = '-';
+    put_line(reply, type, at);
 }
 
 void reply_error(struct bytes *reply, const char *text)

@@ -70,7 +70,7 @@ static void draw_programs(struct swarm *s, struct dice *dice)
     s->hold_ns = dice_spread(dice, 10 * US, 2 * ttl_ns);
     /* Who asks a hundred times while another holds the lock shows nothing that
      * asking ten times does not. */
-    s->retry_ms = 2 + (uint32_t)(s->hold_ns / 8 / MS);
+    s->retry_ms = 2 + s->ttl_ms / 50 + (uint32_t)(s->hold_ns / 8 / MS);
     if (dice_chance(dice, 200000))
         s->retry_ms = (uint32_t)dice_spread(dice, 2, 400);
     s->extend_ppm = share(dice, 10000, 500000);
@@ -89,9 +89,8 @@ static void draw_network(struct swarm *s, struct dice *dice)
     s->delay_ns = dice_spread(dice, 20 * US, timeout_ns / 4);
     s->jitter_ns = dice_spread(dice, 10 * US, timeout_ns / 2);
     /* Enough for a handshake and a greeting, or nothing would ever work. */
-    s->connect_timeout_ms =
-        (uint32_t)((8 * (s->delay_ns + s->jitter_ns)) / MS +
-                   dice_spread(dice, 20, 800));
+    s->connect_timeout_ms = (uint32_t)((8 * (s->delay_ns + s->jitter_ns)) / MS +
+                                       dice_spread(dice, 20, 800));
     s->straggler_ppm = share(dice, 100, 50000);
     s->straggler_ns = dice_spread(dice, timeout_ns, 4 * s->ttl_ms * MS);
     s->loss_ppm = share(dice, 100, 30000);
@@ -109,17 +108,19 @@ static void draw_network(struct swarm *s, struct dice *dice)
 
 static void draw_faults(struct swarm *s, struct dice *dice, bool outside)
 {
-    uint64_t ttl_ns = s->ttl_ms * MS;
+    uint64_t ttl_ns = s->ttl_ms * MS, every_ns;
 
     s->outside = outside;
     s->fault_ns = dice_spread(dice, s->node_timeout_ms * MS, 8 * ttl_ns + S);
+    /* Not so often that nothing works any more. */
+    every_ns = s->fault_ns > ttl_ns ? s->fault_ns : ttl_ns;
     for (unsigned i = 0; i < FAULTS; i++) {
         enum fault_rank rank = fault_rank((enum fault)i);
 
         if (rank == OPEN || (rank == OUTSIDE && !outside) ||
             dice_chance(dice, 650000))
             continue;
-        s->every_ns[i] = dice_spread(dice, ttl_ns, 200 * ttl_ns);
+        s->every_ns[i] = dice_spread(dice, every_ns, 200 * every_ns);
     }
 }
 

@@ -5,9 +5,11 @@
 
 uint64_t vclock_read(const struct vclock *clock, uint64_t t)
 {
-    __int128 passed = (__int128)t - clock->since;
+    int64_t passed = (int64_t)(t - clock->since);
 
-    return (uint64_t)(clock->base + passed + passed * clock->ppm / MILLION);
+    /* Divided first, so that nothing overflows. */
+    return clock->base + (uint64_t)(passed + passed / MILLION * clock->ppm +
+                                    passed % MILLION * clock->ppm / MILLION);
 }
 
 uint64_t vclock_when(const struct vclock *clock, uint64_t reading)

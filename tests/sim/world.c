@@ -9,7 +9,7 @@
 
 /* A world ends when it has lived for so long, even if little has happened. */
 #define LIFE_NS                (20000 * S)
-#define EVENTS_PER_ACQUISITION 1000
+#define EVENTS_PER_ACQUISITION 120
 
 uint64_t world_lease_ns(const struct world *w)
 {
@@ -116,6 +116,7 @@ static void recover(struct world *w)
 /* Some quit as they should; the others just go. */
 static void end(struct world *w)
 {
+    w->over = true;
     for (unsigned i = 0; i < w->swarm.clients; i++) {
         if (dice_chance(&w->dice, 500000))
             client_quit(w, &w->client[i]);
@@ -140,6 +141,7 @@ struct world *world_run(const struct world_options *options)
         recover(w);
         end(w);
     }
+    kernel_leave_all();
     return w;
 }
 
