@@ -138,7 +138,7 @@ class Command(Contender):
     def words(self):
         rand, world = self.random, self.world
         lock = rand.randrange(world.locks)
-        hold_ms = rand.randrange(25) if rand.random() < 0.93 else int(
+        hold_ms = rand.randrange(25) if rand.random() < 0.96 else int(
             world.ttl_ms * rand.uniform(0.5, 2))
         how = ["deaf"] if rand.random() < 0.3 else []
         return [world.programs["quorlock"], "run", "-q", "--ttl",

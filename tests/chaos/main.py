@@ -13,8 +13,9 @@ import random
 import sys
 
 import report
-from guardian import end_politely
 from contention import Contention
+from guardian import end_politely
+from kill import Kill
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2}
@@ -59,6 +60,9 @@ def main():
         if part in SHARE:
             out.profile(Contention(part, programs, options.seed,
                             options.seconds * SHARE[part]).go())
+        elif part == "kill":
+            out.kill(Kill(programs, options.seed, options.moments
+                          or max(8, int(options.seconds * 0.6))).go())
         else:
             sys.exit(f"chaos: no such part: {part}")
     return out.finish()

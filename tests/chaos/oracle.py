@@ -54,6 +54,11 @@ class Oracle:
         return Slot(*SLOT.unpack_from(self.memory,
                                       SLOTS_AT + SLOT.size * index))
 
+    def inside(self, lock):
+        """The slots that say they are inside."""
+        bits, = struct.unpack_from("=Q", self.memory, HEADER.size + 8 * lock)
+        return [slot for slot in range(SLOTS) if bits >> slot & 1]
+
     def entries(self, first=0):
         """In the order of the log, which among processes is not that of time.
         One whose writer was killed over it is missing."""

@@ -20,19 +20,24 @@ class Report:
         for problem in problems:
             print(f"    {problem}")
 
+    def kill(self, figures):
+        self._part(figures, "no child and no lock left over")
+
     def profile(self, figures):
+        self._part(figures, "exclusion, liveness, nothing left")
+
+    def _part(self, figures, promise):
         self.parts.append(figures)
         print(f"\n{figures['profile']}: {figures['text']}")
         if figures["partitions"] is not True:
             print(f"  NO PARTITIONS were tried: {figures['partitions']}")
         for name, value in figures.items():
             if name not in QUIET:
-                print(f"  {name:36} {value}")
+                print(f"  {name:43} {value}")
         print("  faults: " + ", ".join(
             f"{count} {kind}" for kind, count
             in sorted(figures["faults"].items())))
-        self.check(f"{figures['profile']}: exclusion, liveness, nothing left",
-                   figures["problems"])
+        self.check(f"{figures['profile']}: {promise}", figures["problems"])
         print(end="", flush=True)
 
     def finish(self):

@@ -8,8 +8,11 @@ import collections
 import random
 
 NODES = 5
+LOCKS = 3
 
 Fault = collections.namedtuple("Fault", "start_s end_s kind nodes hosts arg")
+# For a fault of a contender; `all_of_it`: a command's child is paused as well.
+Aim = collections.namedtuple("Aim", "at_holder lock all_of_it")
 
 # Redlock's own fault model: processes stop and die, messages are late or lost,
 # and whoever comes back remembers what it promised.
@@ -71,8 +74,8 @@ class Schedule:
         return self.random.choices(list(table), list(table.values()))[0]
 
     def _subset(self, whole, largest):
-        return sorted(self.random.sample(
-            whole, self.random.randint(1, min(largest, len(whole)))))
+        return tuple(sorted(self.random.sample(
+            whole, self.random.randint(1, min(largest, len(whole))))))
 
     # --- nodes ---------------------------------------------------------------
 
@@ -88,7 +91,7 @@ class Schedule:
             end_s = min(end_s, at_s + 1)
         for node in nodes:
             self.busy_s[node] = end_s + RECOVERY_S
-        hosts = []
+        hosts = ()
         if kind == "partition":
             hosts = self._subset(range(self.contenders), self.contenders)
         return Fault(at_s, end_s, kind, nodes, hosts, self._argument(kind))
@@ -112,6 +115,7 @@ class Schedule:
     def _contender_fault(self, at_s):
         kind = self._choose(CONTENDERS)
         end_s = self._end_s(at_s) if kind == "pause" else at_s
-        return Fault(at_s, end_s, kind, [],
-                     [self.random.randrange(self.contenders)],
-                     self.random.random() < 0.3)
+        aim = Aim(self.random.random() < 0.6, self.random.randrange(LOCKS),
+                  self.random.random() < 0.3)
+        return Fault(at_s, end_s, kind, (),
+                     (self.random.randrange(self.contenders),), aim)

@@ -49,9 +49,9 @@ static enum way choose_way(struct worker *w)
 {
     unsigned dice = below(w, 100);
 
-    if (dice < 94)
+    if (dice < 96)
         return BRIEF;
-    return dice < 96 ? TO_THE_END : dice < 98 ? EXTENDED : RENEWED;
+    return dice < 98 ? TO_THE_END : dice < 99 ? EXTENDED : RENEWED;
 }
 
 static uint64_t hold_ms(struct worker *w, enum way way)

@@ -8,10 +8,9 @@ import network as networks
 from guardian import Guardian
 from node import Node
 from oracle import Oracle
-from schedule import NODES
+from schedule import LOCKS, NODES
 
 TTL_MS = 1500
-LOCKS = 2
 
 
 class World:
@@ -28,6 +27,7 @@ class World:
         self.nodes = []
         self.rules = set()
         self.written = {}
+        self.paused = {}
         self.oracle = None
         self.reason = networks.why_not()
         names = [] if self.reason else networks.Namespaces.names(NODES, hosts)
@@ -99,12 +99,12 @@ class World:
             node.start()
 
     def begin_partition(self, fault):
-        self._block(self.rules | self._rules_of(fault))
+        self.block(self.rules | self._rules_of(fault))
 
     def end_partition(self, fault):
-        self._block(self.rules - self._rules_of(fault))
+        self.block(self.rules - self._rules_of(fault))
 
-    def _block(self, rules):
+    def block(self, rules):
         self.rules = rules
         self.network.block(rules)
 
@@ -176,17 +176,26 @@ class World:
 
     # --- contenders --------------------------------------------------------------
 
+    def victim(self, fault):
+        """Whom it is aimed at, or, more often, whoever is inside now."""
+        inside = self.oracle.inside(fault.arg.lock)
+        if fault.arg.at_holder and inside:
+            return self.contenders[inside[0]]
+        return self.contenders[fault.hosts[0]]
+
     def begin_pause(self, fault):
-        return self.contenders[fault.hosts[0]].pause(fault.arg)
+        victim = self.victim(fault)
+        self.paused[fault] = victim
+        return victim.pause(fault.arg.all_of_it)
 
     def end_pause(self, fault):
-        self.contenders[fault.hosts[0]].go_on()
+        self.paused.pop(fault).go_on()
 
     def begin_kill(self, fault):
-        return self.contenders[fault.hosts[0]].kill()
+        return self.victim(fault).kill()
 
     def begin_terminate(self, fault):
-        return self.contenders[fault.hosts[0]].send(signal.SIGTERM)
+        return self.victim(fault).send(signal.SIGTERM)
 
     # --- afterwards ----------------------------------------------------------------
 
