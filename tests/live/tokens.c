@@ -231,8 +231,7 @@ static void a_foreign_value_is_shown_printable(void **state)
 {
     assert_foreign_read(*state, "uuid-1", 6, "uuid-1");
     assert_foreign_read(*state, "", 0, "");
-    assert_foreign_read(*state, "\x1b]0;evil\x07\r\n\0x", 13,
-                        "?]0;evil????x" + 0);
+    assert_foreign_read(*state, "\x1b]0;evil\x07\r\n\0x", 13, "?]0;evil????x");
     assert_foreign_read(*state, "\xe2\x80\xae\xc2\x9b", 5, "?????");
     assert_foreign_read(*state, "\xed\xa0\x80", 3, "???");
 }
