@@ -31,9 +31,12 @@ GRACE_NS = 10_000_000_000
 
 
 class Kill:
-    def __init__(self, programs, seed, moments):
+    """`watch`: ends at the first thing that is wrong; for planted faults."""
+
+    def __init__(self, programs, seed, moments, watch=False):
         self.random = random.Random(f"{seed} kill")
         self.moments = moments
+        self.watch = watch
         self.problems = []
         self.figures = collections.Counter()
         self.kinds = collections.Counter()
@@ -49,10 +52,11 @@ class Kill:
     def go(self):
         began = time.monotonic()
         try:
-            while self.moments > 0:
+            while self.moments > 0 and not (self.watch and self.problems):
                 self._round()
-            time.sleep(TTL_MS / 1000 + 1)
-            self._look_for_orphans()
+            if not self.watch:
+                time.sleep(TTL_MS / 1000 + 1)
+                self._look_for_orphans()
         finally:
             left = self.world.close()
         if left:

@@ -12,6 +12,7 @@ import pathlib
 import random
 import sys
 
+import planted
 import report
 from contention import Contention
 from guardian import end_politely
@@ -63,6 +64,8 @@ def main():
         elif part == "kill":
             out.kill(Kill(programs, options.seed, options.moments
                           or max(8, int(options.seconds * 0.6))).go())
+        elif part == "planted":
+            planted.check_all(options.build, programs, options.seed, out)
         else:
             sys.exit(f"chaos: no such part: {part}")
     return out.finish()

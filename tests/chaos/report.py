@@ -40,6 +40,15 @@ class Report:
         self.check(f"{figures['profile']}: {promise}", figures["problems"])
         print(end="", flush=True)
 
+    def planted(self, what, wrong, seen):
+        if not any(part["profile"] == "planted" for part in self.parts):
+            self.parts.append({"profile": "planted", "noticed": {}})
+            print("\nplanted: faults that must be noticed")
+        self.parts[-1]["noticed"][what] = seen or wrong
+        self.check(f"planted: {what}", [wrong] if wrong else [])
+        print(f"         {seen}" if seen else "", end="\n" if seen else "",
+              flush=True)
+
     def finish(self):
         if self.options.json:
             self.options.json.write_text(json.dumps(

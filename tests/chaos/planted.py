@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plants known faults into copies of the library and of the command.
+
+The oracle must notice every one of them: a check that cannot fail is none.
+Each row: what is wrong; the file; a piece of it that is there once; what it
+becomes. Where the file is decides which test has to notice.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from contention import Contention
+from kill import Kill
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-O1"]
+SECONDS = 25  # so long a fault has to show itself, at most
+MOMENTS = 24
+
+FAULTS = [
+    ("a minority is taken for a majority", "src/core/ballot.c",
+     "if (yes >= ballot->quorum)", "if (yes + 1 >= ballot->quorum)"),
+    ("the lock is believed to last twice as long", "src/core/validity.c",
+     "ql_time_add(t0, ttl_ns - drift)", "ql_time_add(t0, 2 * ttl_ns)"),
+    ("a release deletes whatever is there", "lua/release.lua",
+     "if value == token or string.sub(value, 1, #token + 1) =="
+     " token .. ' ' then", "if true then"),
+    ("quorlock run does not act on the loss of its lock",
+     "src/cli/supervise.c",
+     "if (!s->lost || s->plan->on_lost == ON_LOST_IGNORE)", "if (true)"),
+    ("quorlock run kills a process group, not a family", "src/cli/family.c",
+     "if (!member->ours ||", "if (true ||"),
+    ("a child does not die with quorlock", "src/cli/child.c",
+     "prctl(PR_SET_PDEATHSIG, SIGKILL) ||", "false ||"),
+]
+
+
+class Builder:
+    """Links programs out of the build and one changed file."""
+
+    def __init__(self, build):
+        self.build = build
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="ql-planted-"))
+        self.includes = [ROOT / "src", ROOT / "include", build / "generated",
+                         ROOT / "tests" / "chaos"]
+        self.command_objects = {}
+
+    def close(self):
+        shutil.rmtree(self.directory)
+
+    def program(self, path, text):
+        """(the name of the program with the fault, where it is)."""
+        if path.startswith("src/cli/"):
+            return "quorlock", self._command(path, text)
+        return "worker", self._worker(path, text)
+
+    def _run(self, *words):
+        done = subprocess.run([str(word) for word in words], text=True,
+                              stderr=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            raise SyntaxError(done.stderr)
+
+    def _compile(self, source, output, first=()):
+        includes = [f"-I{path}" for path in [*first, *self.includes]]
+        self._run(os.environ.get("CC", "cc"), *FLAGS, *includes, "-c", source,
+                  "-o", output)
+        return output
+
+    def _worker(self, path, text):
+        """The changed object comes first, so that the archive's own member is
+        not taken."""
+        output = self.directory / "worker"
+        chaos = ROOT / "tests" / "chaos"
+        objects = [self._compile(chaos / f"{name}.c",
+                                 self.directory / f"{name}.o")
+                   for name in ("worker", "oracle")]
+        self._run(os.environ.get("CC", "cc"), *objects,
+                  self._changed(path, text),
+                  self.build / "libquorlock_inside.a", "-lhiredis",
+                  "-lpthread", "-o", output)
+        return output
+
+    def _changed(self, path, text):
+        if not path.startswith("lua/"):
+            return self._compile(self._write(path, text),
+                                 self.directory / "changed.o")
+        lua = self.directory / "lua"
+        shutil.copytree(ROOT / "lua", lua, dirs_exist_ok=True)
+        (self.directory / path).write_text(text)
+        scripts = ";".join(str(file) for file in sorted(lua.glob("*.lua")))
+        generated = self.directory / "generated"
+        self._run("cmake", f"-DSCRIPTS={scripts}",
+                  f"-DOUTPUT={generated}/redis/scripts.inc",
+                  "-P", ROOT / "cmake" / "embed.cmake")
+        return self._compile(ROOT / "src" / "redis" / "script.c",
+                             self.directory / "changed.o", [generated])
+
+    def _write(self, path, text):
+        changed = self.directory / ("changed_" + pathlib.Path(path).name)
+        changed.write_text(text)
+        return changed
+
+    def _command(self, path, text):
+        if not self.command_objects:
+            sources = sorted((ROOT / "src" / "cli").glob("*.c"))
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                self.command_objects = dict(zip(
+                    [source.name for source in sources],
+                    pool.map(lambda source: self._compile(
+                        source, self.directory / f"cli_{source.stem}.o"),
+                        sources)))
+        changed = self._compile(self._write(path, text),
+                                self.directory / "changed.o")
+        output = self.directory / "quorlock"
+        self._run(os.environ.get("CC", "cc"),
+                  *[changed if name == pathlib.Path(path).name else file
+                    for name, file in self.command_objects.items()],
+                  f"-L{self.build}", f"-Wl,-rpath,{self.build}", "-lquorlock",
+                  "-ljansson", "-o", output)
+        return output
+
+
+def notice(builder, programs, seed, fault):
+    """(what is wrong with the test or "", what it saw of the fault)."""
+    _, path, old, new = fault
+    text = (ROOT / path).read_text()
+    if text.count(old) != 1:
+        return f"{path} has changed: mend this fault's text", ""
+    try:
+        name, program = builder.program(path, text.replace(old, new))
+    except SyntaxError as error:
+        return f"does not compile:\n{error}", ""
+    programs = {**programs, name: str(program)}
+    if name == "quorlock":
+        figures = Kill(programs, seed, MOMENTS, watch=True).go()
+        seen = figures["problems"]
+        return "" if seen else "not noticed", seen[0] if seen else ""
+    figures = Contention("minority", programs, seed, SECONDS, watch=True,
+                         commands=0).go()
+    count = figures["overlaps inside the model"]
+    return ("" if count else "not noticed",
+            f"{count} overlaps in {figures['acquisitions']} acquisitions, "
+            f"{figures['seconds']} s")
+
+
+def check_all(build, programs, seed, report):
+    builder = Builder(build)
+    try:
+        for fault in FAULTS:
+            wrong, seen = notice(builder, programs, seed, fault)
+            report.planted(fault[0], wrong, seen)
+    finally:
+        builder.close()
