@@ -67,13 +67,18 @@ static void reap(pid_t pid)
 static bool word_comes(int pipe_end, int64_t until_ns)
 {
     struct pollfd word = {.fd = pipe_end, .events = POLLIN};
-    int64_t left_ms = until_ns ? (until_ns - now_ns()) / NS_PER_MS + 1 : -1;
+    int count;
 
-    if (until_ns && left_ms < 0)
-        left_ms = 0;
-    if (left_ms > INT_MAX)
-        left_ms = INT_MAX;
-    return poll(&word, 1, (int)left_ms) != 0;
+    do {
+        int64_t left_ms = (until_ns - now_ns()) / NS_PER_MS + 1;
+
+        if (left_ms < 0)
+            left_ms = 0;
+        if (left_ms > INT_MAX)
+            left_ms = INT_MAX;
+        count = poll(&word, 1, until_ns ? (int)left_ms : -1);
+    } while (count < 0 && errno == EINTR);
+    return count == 1;
 }
 
 /* The pipe closes by itself when the program runs. Loading it can hang, on a

@@ -23,7 +23,13 @@ struct member {
     pid_t group;
     unsigned long long started; /* tells a pid from the same pid used again */
     bool ours;
-    bool alive; /* no zombie */
+    bool strange; /* one of the strangers, or a descendant of one */
+    bool alive;   /* no zombie */
+};
+
+struct stranger {
+    pid_t pid;
+    unsigned long long started;
 };
 
 struct census {
@@ -97,16 +103,26 @@ static bool census_take(struct census *census)
     return good;
 }
 
-static bool is_ours(const struct census *census, pid_t pid)
+static bool is_stranger(const struct family *family,
+                        const struct member *member)
 {
-    for (size_t i = 0; i < census->count; i++)
-        if (census->list[i].pid == pid)
-            return census->list[i].ours;
+    for (size_t i = 0; i < family->stranger_count; i++)
+        if (family->strangers[i].pid == member->pid &&
+            family->strangers[i].started == member->started)
+            return true;
     return false;
 }
 
+static const struct member *find(const struct census *census, pid_t pid)
+{
+    for (size_t i = 0; i < census->count; i++)
+        if (census->list[i].pid == pid)
+            return &census->list[i];
+    return NULL;
+}
+
 /* Marks children of ours, then theirs, until a pass finds no more. */
-static void mark_ours(struct census *census)
+static void mark_ours(const struct family *family, struct census *census)
 {
     pid_t self = getpid();
     bool more = true;
@@ -115,11 +131,12 @@ static void mark_ours(struct census *census)
         more = false;
         for (size_t i = 0; i < census->count; i++) {
             struct member *member = &census->list[i];
+            const struct member *parent = find(census, member->parent);
 
-            if (member->ours || member->pid == self)
+            if (member->ours || member->pid == self || !parent)
                 continue;
-            member->ours =
-                member->parent == self || is_ours(census, member->parent);
+            member->ours = parent->pid == self || parent->ours;
+            member->strange = parent->strange || is_stranger(family, member);
             more = more || member->ours;
         }
     }
@@ -145,7 +162,7 @@ static void send(const struct member *member, int signal)
     close(fd);
 }
 
-int family_signal(int signal, pid_t except)
+int family_signal(const struct family *family, int signal, pid_t except)
 {
     struct census census = {0};
     int count = 0;
@@ -154,11 +171,11 @@ int family_signal(int signal, pid_t except)
         free(census.list);
         return -1;
     }
-    mark_ours(&census);
+    mark_ours(family, &census);
     for (size_t i = 0; i < census.count; i++) {
         const struct member *member = &census.list[i];
 
-        if (!member->ours || !member->alive ||
+        if (!member->ours || member->strange || !member->alive ||
             (except && member->group == except))
             continue;
         count++;
@@ -167,4 +184,27 @@ int family_signal(int signal, pid_t except)
     }
     free(census.list);
     return count;
+}
+
+int family_open(struct family *family)
+{
+    struct census census = {0};
+    bool good = census_take(&census);
+
+    *family = (struct family){0};
+    mark_ours(family, &census);
+    if (good)
+        family->strangers = calloc(census.count, sizeof(struct stranger));
+    for (size_t i = 0; family->strangers && i < census.count; i++)
+        if (census.list[i].ours)
+            family->strangers[family->stranger_count++] =
+                (struct stranger){census.list[i].pid, census.list[i].started};
+    free(census.list);
+    return family->strangers ? 0 : -1;
+}
+
+void family_close(struct family *family)
+{
+    free(family->strangers);
+    *family = (struct family){0};
 }

@@ -7,13 +7,28 @@
 #ifndef QL_CLI_FAMILY_H
 #define QL_CLI_FAMILY_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /*
- * Sends `signal` to every descendant that is not in process group `except` (0:
- * none is excepted), zombies aside. 0 sends nothing and only counts. Returns
- * how many there are, or -1 with errno.
+ * Descendants that were there before us: a shell that became us by `exec` may
+ * have had children, such as the tee in `exec > >(tee log)`. They are none of
+ * our business.
  */
-int family_signal(int signal, pid_t except);
+struct family {
+    struct stranger *strangers;
+    size_t stranger_count;
+};
+
+/* Notes the strangers. Returns 0, or -1 with errno. */
+int family_open(struct family *family);
+void family_close(struct family *family);
+
+/*
+ * Sends `signal` to every descendant that is not in process group `except` (0:
+ * none is excepted), zombies and strangers aside. 0 sends nothing and only
+ * counts. Returns how many there are, or -1 with errno.
+ */
+int family_signal(const struct family *family, int signal, pid_t except);
 
 #endif

@@ -16,6 +16,7 @@
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/label.h"
+#include "cli/report.h"
 #include "cli/say.h"
 #include "cli/supervise.h"
 #include "cli/verb.h"
@@ -33,6 +34,7 @@ struct run {
     struct session session;
     struct stop_plan plan;
     struct terminal terminal;
+    struct family family;
     ql_lock *lock;
     char shown[SAY_NAME];
 };
@@ -197,7 +199,9 @@ static int finish(struct run *run, const struct supervision *done)
         pass_on_interrupt(run, done->status);
         return child_code(done->status);
     }
-    if (!run->options->quiet)
+    if (run->options->json)
+        report_failure(&run->session, run->lock, done->lost, EXIT_LOST);
+    else if (!run->options->quiet)
         say("%s: %s while the command ran", run->shown,
             done->lost == QL_E_CAP ? "the lock ended at --max-hold"
                                    : "the lock was lost");
@@ -212,6 +216,7 @@ static int run_held(struct run *run)
         .lock = run->lock,
         .plan = &run->plan,
         .terminal = &run->terminal,
+        .family = &run->family,
         .hold_until_ns = now_ns() + run->options->hold_min_ms * NS_PER_MS,
     };
     int code = start(run, &supervision.child);
@@ -249,7 +254,8 @@ static int open_lock(struct run *run, const char *name, const char *label)
     int code = session_listen(&run->session);
 
     /* What loses its parent becomes ours, so that we can end it. */
-    if (!code && prctl(PR_SET_CHILD_SUBREAPER, 1)) {
+    if (!code &&
+        (prctl(PR_SET_CHILD_SUBREAPER, 1) || family_open(&run->family))) {
         say("cannot look after descendants: %s", strerror(errno));
         code = EXIT_OS;
     }
@@ -287,5 +293,6 @@ int verb_run(const struct options *options, int argc, char **argv)
     ql_lock_free(run.lock);
     session_close(&run.session);
     terminal_close(&run.terminal);
+    family_close(&run.family);
     return code;
 }

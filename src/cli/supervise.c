@@ -18,8 +18,11 @@
 #include "cli/family.h"
 #include "cli/say.h"
 
-#define KILL_AGAIN_MS 10 /* for what was forked while we killed */
-#define GRACE_NS      (5 * NS_PER_MS)
+/* For what was forked while we killed; less and less often, because there are
+ * processes that we may not kill, such as sudo(8). */
+#define KILL_AGAIN_MIN_MS 10
+#define KILL_AGAIN_MAX_MS 1000
+#define GRACE_NS          (5 * NS_PER_MS)
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -63,7 +66,7 @@ static void signal_group(const struct supervision *s, int signal)
 static void signal_all(const struct supervision *s, int signal)
 {
     signal_group(s, signal);
-    family_signal(signal, s->child_gone ? 0 : s->child);
+    family_signal(s->family, signal, s->child_gone ? 0 : s->child);
 }
 
 static void say_loss(const struct supervision *s, const char *what)
@@ -97,9 +100,12 @@ static void stop_kill(struct supervision *s, int64_t now)
     bool first = s->stop != STOP_KILL;
 
     s->stop = STOP_KILL;
-    s->kill_at_ns = now + KILL_AGAIN_MS * NS_PER_MS;
+    s->kill_again_ms = first ? KILL_AGAIN_MIN_MS
+                             : earlier(2 * s->kill_again_ms, KILL_AGAIN_MAX_MS);
+    s->kill_at_ns = now + s->kill_again_ms * NS_PER_MS;
     signal_group(s, SIGKILL);
-    for (int round = 0; round < 10 && family_signal(SIGKILL, 0) > 0; round++)
+    for (int round = 0; round < 10 && family_signal(s->family, SIGKILL, 0) > 0;
+         round++)
         continue;
     if (first)
         say_loss(s, "the command is killed");
@@ -173,9 +179,12 @@ static void reap(struct supervision *s)
         else if (terminal_stopped(s->terminal, s->child, WSTOPSIG(status)))
             say_not_suspended(s);
     }
+    /* The last one to go is always a child of ours: SIGCHLD tells of it. */
     if (pid < 0 && errno == ECHILD)
         s->family_gone = true;
-    else if (s->child_gone)
+    else if (s->child_gone && s->family->stranger_count)
+        s->family_gone = family_signal(s->family, 0, 0) == 0;
+    if (s->child_gone && !s->family_gone)
         say_verbose(s, "the command has ended, but not all that it started: "
                        "the lock is kept");
 }
@@ -185,7 +194,7 @@ static void forward(struct supervision *s, int signal)
     if (s->family_gone && signals_ends(signal))
         s->hold_until_ns = 0; /* nobody there but us, holding on */
     else if (s->child_gone)
-        family_signal(signal, 0);
+        family_signal(s->family, signal, 0);
     else
         signal_group(s, signal);
 }

@@ -6,6 +6,7 @@
 #ifndef QL_CLI_SUPERVISE_H
 #define QL_CLI_SUPERVISE_H
 
+#include "cli/family.h"
 #include "cli/session.h"
 #include "cli/terminal.h"
 
@@ -30,6 +31,7 @@ struct supervision {
     ql_lock *lock;
     const struct stop_plan *plan;
     struct terminal *terminal;
+    const struct family *family;
     pid_t child;           /* leads its process group */
     int64_t hold_until_ns; /* --hold-min */
 
@@ -43,6 +45,7 @@ struct supervision {
     enum { STOP_NOT, STOP_TERM, STOP_KILL } stop;
     int64_t valid_until_ns;
     int64_t kill_at_ns;
+    int64_t kill_again_ms;
 };
 
 /* Returns when the child and all its descendants are gone, and the lock need

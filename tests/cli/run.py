@@ -3,6 +3,7 @@
 """run: the command under the lock, its surroundings and its exit status."""
 import os
 import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
@@ -133,6 +134,30 @@ class Surroundings(Case):
             fifo.write("x\n")
         self.assertEqual(run.wait(PATIENCE), 5)
         self.assertEqual(self.holders("a"), [])
+
+    def test_strangers_are_left_alone(self):
+        """A script that execs us may have children already."""
+        script = "sleep 1000 >&- 2>&- & echo $! >%s; exec %s run a %s" % (
+            self.path("pid"), QUORLOCK, "sh -c 'sh -c \"exit 0\" & exit 5'")
+        result = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE,
+                                env=self.environment(), timeout=PATIENCE)
+        pid = self.read_pid("pid")
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        self.assertEqual(result.returncode, 5)
+        self.assertTrue(is_alive(pid))
+        self.assertEqual(self.holders("a"), [])
+
+    def test_strangers_survive_a_loss(self):
+        script = "sleep 1000 >&- 2>&- & echo $! >%s; exec %s run --ttl 1s " \
+                 "--max-hold 1s a sh -c 'setsid sleep 1000 & wait'" % (
+                     self.path("pid"), QUORLOCK)
+        result = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE,
+                                env=self.environment(), timeout=PATIENCE,
+                                stderr=subprocess.PIPE)
+        pid = self.read_pid("pid")
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        self.assertEqual(result.returncode, 76)
+        self.assertTrue(is_alive(pid))
 
     def test_it_is_renewed(self):
         run = self.start("run", "--ttl", "600ms", "a", "cat",

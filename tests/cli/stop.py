@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
 from harness import (PATIENCE, Case, boot_ms, eventually,  # noqa: E402
-                     is_alive, main)
+                     is_alive, json, main)
 
 # Writes the time of each moment in which it could have done harm.
 TICKER = """
@@ -174,6 +174,14 @@ class Taken(Stop):
         self.assertRegex(run.stderr.read(), "--max-hold")
         self.assertFalse(is_alive(self.read_pid("t.pid")))
         eventually(lambda: not self.holders("a"), "no key")
+
+    def test_in_json(self):
+        result = self.quorlock("run", "--json", "--max-hold", "1s", "a",
+                               "sleep", "1000")
+        self.assertExit(result, 76, "told to stop")
+        report = json.loads(result.stderr.splitlines()[-1])
+        self.assertEqual((report["result"], report["exit_code"]),
+                         ("QL_E_CAP", 76))
 
     def test_max_hold_shorter_than_the_ttl(self):
         run = self.start("run", "--max-hold", "1s", "a", "sleep", "1000")
