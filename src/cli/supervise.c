@@ -183,10 +183,13 @@ static void reap(struct supervision *s)
     if (pid < 0 && errno == ECHILD)
         s->family_gone = true;
     else if (s->child_gone && s->family->stranger_count)
-        s->family_gone = family_signal(s->family, 0, 0) == 0;
-    if (s->child_gone && !s->family_gone)
+        s->family_gone = family_signal(s->family, 0, 0) == 0 &&
+                         family_signal(s->family, 0, 0) == 0;
+    if (s->child_gone && !s->family_gone && !s->said_kept) {
+        s->said_kept = true;
         say_verbose(s, "the command has ended, but not all that it started: "
                        "the lock is kept");
+    }
 }
 
 static void forward(struct supervision *s, int signal)

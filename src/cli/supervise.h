@@ -42,6 +42,7 @@ struct supervision {
     /* Where we are. */
     bool child_gone;
     bool family_gone; /* and all its descendants */
+    bool said_kept;   /* that the lock outlives the child */
     enum { STOP_NOT, STOP_TERM, STOP_KILL } stop;
     int64_t valid_until_ns;
     int64_t kill_at_ns;
