@@ -3,8 +3,8 @@
 #include "cli/adopt.h"
 
 #include "cli/exit_code.h"
+#include "cli/holder.h"
 #include "cli/json.h"
-#include "cli/report.h"
 #include "cli/say.h"
 
 int adopt_open(struct session *session, const struct options *options,
@@ -40,10 +40,9 @@ void adopt_say_gone(const struct session *session, ql_lock *lock,
         return;
     if (session->options->json)
         json_print(json_outcome(session, lock, QL_GONE, EXIT_HELD), stdout);
-    else if (report_holder(lock, ql_client_nodes(session->client), &holder))
+    else if (holder_find(lock, ql_client_nodes(session->client), &holder))
         say("%s: not %s: this token does not hold it, it is %s",
-            say_name(name, session->name), what,
-            report_holder_text(text, &holder));
+            say_name(name, session->name), what, holder_text(text, &holder));
     else
         say("%s: not %s: this token does not hold it, nobody does any more",
             say_name(name, session->name), what);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/holder.h"
 #include "cli/say.h"
 
 json_t *json_text(const char *bytes)
@@ -61,7 +61,7 @@ static json_t *holder_object(const ql_lock *lock, unsigned nodes)
     struct holder holder;
     json_t *object;
 
-    if (!report_holder(lock, nodes, &holder))
+    if (!holder_find(lock, nodes, &holder))
         return json_null();
     object = json_object();
     json_object_set_new(object, "label", json_text(holder.label));

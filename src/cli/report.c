@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/duration.h"
+#include "cli/holder.h"
 #include "cli/json.h"
 #include "cli/say.h"
 
@@ -13,56 +14,6 @@ bool report_usable(ql_verdict verdict)
 {
     return verdict == QL_V_GRANTED || verdict == QL_V_HELD ||
            verdict == QL_V_MISSING;
-}
-
-static struct holder holder_like(const ql_node_report *report, unsigned nodes,
-                                 const char *label)
-{
-    struct holder holder = {label, -1, 0};
-
-    for (unsigned i = 0; i < nodes; i++) {
-        if (report[i].verdict != QL_V_HELD || strcmp(report[i].text, label))
-            continue;
-        holder.nodes++;
-        if (report[i].remaining_ms > holder.remaining_ms)
-            holder.remaining_ms = report[i].remaining_ms;
-    }
-    return holder;
-}
-
-bool report_holder(const ql_lock *lock, unsigned nodes,
-                   struct holder *ret_holder)
-{
-    const ql_node_report *report = ql_lock_report(lock);
-    struct holder best = {"", -1, 0};
-
-    for (unsigned i = 0; report && i < nodes; i++) {
-        struct holder holder;
-
-        if (report[i].verdict != QL_V_HELD)
-            continue;
-        holder = holder_like(report, nodes, report[i].text);
-        if (holder.nodes > best.nodes ||
-            (holder.nodes == best.nodes && !best.label[0]))
-            best = holder;
-    }
-    if (best.nodes)
-        *ret_holder = best;
-    return best.nodes > 0;
-}
-
-const char *report_holder_text(char text[HOLDER_TEXT],
-                               const struct holder *holder)
-{
-    const char *label = holder->label[0] ? holder->label : "another";
-    char remaining[DURATION_TEXT];
-
-    if (holder->remaining_ms < 0)
-        snprintf(text, HOLDER_TEXT, "held by %.*s", QL_LABEL_MAX, label);
-    else
-        snprintf(text, HOLDER_TEXT, "held by %.*s for another %s", QL_LABEL_MAX,
-                 label, duration_text(remaining, holder->remaining_ms));
-    return text;
 }
 
 int report_width(const ql_lock *lock, unsigned nodes)
@@ -134,8 +85,8 @@ void report_failure(const struct session *session, const ql_lock *lock,
     if (session->options->json) {
         json_print(json_outcome(session, lock, result, exit_code), stderr);
     } else if (result == QL_HELD &&
-               report_holder(lock, ql_client_nodes(session->client), &holder)) {
-        say("%s: %s", name, report_holder_text(text, &holder));
+               holder_find(lock, ql_client_nodes(session->client), &holder)) {
+        say("%s: %s", name, holder_text(text, &holder));
     } else if (result == QL_HELD || !report) {
         say("%s: %s", name, ql_result_text(result));
     } else {

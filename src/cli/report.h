@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the nodes said, for people: who holds the lock, and one line per node.
+ * What the nodes said, for people: one line per node, and why an operation
+ * failed.
  */
 #ifndef QL_CLI_REPORT_H
 #define QL_CLI_REPORT_H
@@ -8,21 +9,6 @@
 #include <stdbool.h>
 
 #include "cli/session.h"
-
-/* Who holds the lock on most of the nodes that named a holder. */
-struct holder {
-    const char *label;    /* "" if the holder has none */
-    int64_t remaining_ms; /* the longest that a node told; -1: none did */
-    unsigned nodes;       /* that name this holder */
-};
-
-bool report_holder(const ql_lock *lock, unsigned nodes,
-                   struct holder *ret_holder);
-
-/* "held by web3:4121:report.sh for another 12.4 s": at most 160 bytes. */
-#define HOLDER_TEXT 192
-const char *report_holder_text(char text[HOLDER_TEXT],
-                               const struct holder *holder);
 
 /* Whether the node took part: it answered the question. */
 bool report_usable(ql_verdict verdict);

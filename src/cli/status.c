@@ -7,6 +7,7 @@
 
 #include "cli/duration.h"
 #include "cli/exit_code.h"
+#include "cli/holder.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/say.h"
@@ -37,9 +38,9 @@ static void print_headline(const struct session *session, const ql_lock *lock,
     say_name(name, session->name);
     if (result == QL_OK)
         printf("%s: free\n", name);
-    else if (result == QL_HELD && report_holder(lock, nodes, &holder))
-        printf("%s: %s (%u of %u nodes)\n", name,
-               report_holder_text(text, &holder), holder.nodes, nodes);
+    else if (result == QL_HELD && holder_find(lock, nodes, &holder))
+        printf("%s: %s (%u of %u nodes)\n", name, holder_text(text, &holder),
+               holder.nodes, nodes);
     else if (result == QL_HELD)
         printf("%s: held\n", name);
     else if (result == QL_E_SPLIT)

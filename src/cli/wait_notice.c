@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/duration.h"
+#include "cli/holder.h"
 #include "cli/report.h"
 #include "cli/say.h"
 
@@ -60,7 +61,7 @@ static const char *reason_text(const struct wait_notice *notice,
     if (holder.remaining_ms >= 0)
         holder.remaining_ms =
             holder.remaining_ms > age_ms ? holder.remaining_ms - age_ms : 0;
-    return report_holder_text(text, &holder);
+    return holder_text(text, &holder);
 }
 
 int64_t wait_notice_tick(struct wait_notice *notice)
@@ -105,8 +106,8 @@ static void keep(struct wait_notice *notice, const ql_lock *lock, int result)
     notice->learnt_ns = now_ns();
     notice->holder.nodes = 0;
     if (result != QL_HELD ||
-        !report_holder(lock, ql_client_nodes(notice->session->client),
-                       &notice->holder))
+        !holder_find(lock, ql_client_nodes(notice->session->client),
+                     &notice->holder))
         return;
     snprintf(notice->label, sizeof(notice->label), "%s", notice->holder.label);
     notice->holder.label = notice->label;

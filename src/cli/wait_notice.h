@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "cli/report.h"
+#include "cli/holder.h"
 #include "cli/say.h"
 #include "cli/session.h"
 

@@ -244,7 +244,7 @@ class Trouble(Case):
         self.assertExit(result, 0)
         self.assertEqual(len(result.stdout.splitlines()), 3)
 
-    def test_a_warning_about_eviction(self):
+    def test_trap_22_a_server_that_evicts_is_warned_of(self):
         self.servers[1].command("CONFIG", "SET", "maxmemory-policy",
                                 "allkeys-lru")
         result = self.quorlock("status", "a")
