@@ -7,6 +7,7 @@
 #include "redis/inner.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/text.h"
 #include "redis/verdict.h"
@@ -233,30 +234,52 @@ void ql_connection_start(struct ql_node *node, uint64_t now)
     try_places(node, ECONNREFUSED, now);
 }
 
-/* The first that is neither on its way nor a release. */
-static bool find_barred(const struct ql_queue *queue, unsigned *ret_index)
+/* The first from `*index` on that is neither on its way nor a release. */
+static bool find_unsent(const struct ql_queue *queue, unsigned *index)
 {
-    for (unsigned i = queue->written; i < queue->count; i++) {
-        const struct ql_request *request = ql_queue_at(queue, i);
+    for (; *index < queue->count; (*index)++) {
+        const struct ql_request *request = ql_queue_at(queue, *index);
 
-        if (!ql_queue_begun(queue, i) && request->job == QL_JOB_COMMAND &&
-            request->kind != QL_CMD_RELEASE) {
-            *ret_index = i;
+        if (!ql_queue_begun(queue, *index) && request->job == QL_JOB_COMMAND &&
+            request->kind != QL_CMD_RELEASE)
             return true;
-        }
     }
     return false;
 }
 
+static void take_back(struct ql_node *node, unsigned index, ql_verdict verdict,
+                      const char *text, uint64_t now)
+{
+    struct ql_request request = ql_queue_remove(&node->queue, index);
+
+    ql_request_free(&request);
+    ql_tell_without(node, &request, false, verdict, text, now);
+}
+
 void ql_connection_bar(struct ql_node *node, uint64_t now)
 {
-    unsigned index;
+    unsigned index = node->queue.written;
 
-    while (find_barred(&node->queue, &index)) {
-        struct ql_request request = ql_queue_remove(&node->queue, index);
-
-        ql_request_free(&request);
-        ql_tell_without(node, &request, false, node->bar, node->bar_text, now);
-    }
+    while (find_unsent(&node->queue, &index))
+        take_back(node, index, node->bar, node->bar_text, now);
     node->barring = false;
+}
+
+void ql_connection_expire(struct ql_node *node, uint64_t now)
+{
+    uint64_t limit = node->config.node_timeout_ns;
+    unsigned index = node->queue.written;
+    char text[QL_TEXT_MAX];
+
+    while (find_unsent(&node->queue, &index)) {
+        uint64_t sent_at = ql_queue_at(&node->queue, index)->sent_at;
+
+        if (now < sent_at || now - sent_at < limit) {
+            index++;
+            continue;
+        }
+        snprintf(text, sizeof text, "could not be sent within %llu ms",
+                 (unsigned long long)(limit / 1000000));
+        take_back(node, index, QL_V_TIMEOUT, text, now);
+    }
 }

@@ -81,6 +81,9 @@ void ql_connection_owe(struct ql_node *node, struct ql_request *request,
 bool ql_connection_pay(struct ql_node *node, uint64_t now);
 /* Answers what must not be sent to a barred node. */
 void ql_connection_bar(struct ql_node *node, uint64_t now);
+/* Answers what has waited to be sent for longer than it is waited for: a key
+ * that is set so late would outlive what its owner was told. */
+void ql_connection_expire(struct ql_node *node, uint64_t now);
 
 /* receive.c */
 

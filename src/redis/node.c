@@ -178,6 +178,8 @@ void ql_node_io(struct ql_node *node, bool readable, bool writable,
         ql_connection_check(node, now);
     else if (node->state > QL_NODE_CONNECTING && readable)
         ql_receive(node, now);
+    if (node->state >= QL_NODE_READY)
+        ql_connection_expire(node, now);
     ql_connection_write(node);
 }
 

@@ -31,6 +31,8 @@
  *    whole answer: a server that drips single bytes does not count as alive.
  *    The connection is kept, because closing it would give up the order between
  *    an acquire and its release that are on their way.
+ *  - What could not be sent within node_timeout, because a connection was not
+ *    ready or took no more, is not sent any more, releases excepted.
  *  - The queue is bounded in requests and bytes, whatever the server does.
  */
 #ifndef QL_REDIS_NODE_H

@@ -24,6 +24,7 @@ static void become_ready(struct ql_node *node, uint64_t now)
         node->config.ready(node, node->config.ctx);
     if (node->barring)
         ql_connection_bar(node, now);
+    ql_connection_expire(node, now);
     ql_connection_write(node);
 }
 
