@@ -117,6 +117,19 @@ void live_assert_verdict(ql_lock *lock, unsigned node, ql_verdict expected,
     _fail(file, line);
 }
 
+void assert_verdict_soon(ql_client *client, ql_lock *lock, unsigned node,
+                         ql_verdict expected)
+{
+    int64_t end = clock_now_ms() + HANG_MS;
+
+    while (ql_lock_report(lock)[node].verdict != expected &&
+           clock_now_ms() < end) {
+        (void)ql_client_process(client);
+        clock_sleep_ms(2);
+    }
+    assert_verdict(lock, node, expected);
+}
+
 unsigned count_verdicts(ql_lock *lock, unsigned nodes, ql_verdict verdict)
 {
     const ql_node_report *report = ql_lock_report(lock);

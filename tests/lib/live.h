@@ -73,6 +73,10 @@ void live_assert_result(int expected, int result, ql_lock *lock,
 void live_assert_verdict(ql_lock *lock, unsigned node, ql_verdict expected,
                          const char *file, int line);
 
+/* The same, when the answer may come after the decision. */
+void assert_verdict_soon(ql_client *client, ql_lock *lock, unsigned node,
+                         ql_verdict expected);
+
 /* How many nodes of the lock's report say so. */
 unsigned count_verdicts(ql_lock *lock, unsigned nodes, ql_verdict verdict);
 

@@ -44,21 +44,6 @@ static void spoil(const struct fault *fault, struct servers *servers,
         fault->spoil(servers_at(servers, i));
 }
 
-/* The answer may come after the decision. */
-static void assert_verdict_soon(ql_client *client, ql_lock *lock, unsigned node,
-                                ql_verdict verdict)
-{
-    int64_t end = clock_now_ms() + HANG_MS;
-
-    while (ql_lock_report(lock)[node].verdict != verdict &&
-           clock_now_ms() < end) {
-        (void)ql_client_process(client);
-        clock_sleep_ms(2);
-    }
-    assert_verdict(lock, node, verdict);
-    assert_true(verdict == QL_V_HELD || ql_lock_report(lock)[node].text[0]);
-}
-
 static void assert_no_key_on(struct servers *servers, unsigned first)
 {
     int64_t end = clock_now_ms() + HANG_MS;

@@ -189,7 +189,7 @@ static void another_type_on_a_minority_does_not_hinder(void **state)
     make_lists(live, 1);
     assert_result(QL_OK, ql_lock_try(lock), lock);
     assert_result(QL_OK, ql_lock_extend(lock, 0), lock);
-    assert_verdict(lock, 0, QL_V_WRONGTYPE);
+    assert_verdict_soon(live->client, lock, 0, QL_V_WRONGTYPE);
     assert_result(QL_OK, ql_lock_verify(lock), lock);
     assert_result(QL_OK, ql_lock_release(lock), lock);
     assert_lists_untouched(live, 1);

@@ -209,6 +209,53 @@ static void process_until_done(ql_client *client, const int *result)
     assert_int_not_equal(*result, NOT_YET);
 }
 
+/* A majority says yes when the lock is as good as over. */
+static void trap_03_an_acquire_that_took_the_whole_ttl_fails(void **state)
+{
+    struct live *live = *state;
+    ql_lock *lock = live_lock(live->client, NAME, 400);
+    int result = NOT_YET;
+
+    freeze(live, 0, 2);
+    assert_result(QL_OK,
+                  ql_lock_acquire_start_timed(lock, 0, note_result, &result),
+                  lock);
+    clock_sleep_ms(500);
+    thaw_all(live);
+    process_until_done(live->client, &result);
+    assert_result(QL_E_SPLIT, result, lock);
+    assert_int_equal(ql_lock_valid_ms(lock), 0);
+    assert_keys_soon_by(live->client, live->servers, NAME, 0);
+    ql_lock_free(lock);
+}
+
+/*
+ * The third node's connection is not ready when the other two have decided, and
+ * is not looked at before the lock is over: what was to be sent there must not
+ * be sent any more.
+ */
+static void a_key_that_was_held_back_is_not_set_after_its_time(void **state)
+{
+    struct live *live = *state;
+    ql_client *client = live_client(servers_list(live->servers), BRIEF_MS);
+    ql_lock *lock = live_lock(client, NAME, 2000);
+    ql_lock *other = live_lock(client, "other", 0);
+
+    freeze(live, 2, 1);
+    assert_result(QL_OK, ql_lock_acquire(lock), lock);
+    ql_lock_leave(lock);
+    clock_sleep_ms(2100);
+    thaw_all(live);
+    assert_no_key_soon(live->servers, NAME);
+    assert_result(QL_OK, ql_lock_try(other), other);
+    assert_node_ready_soon(client, 2);
+    assert_result(QL_OK, ql_lock_verify(other), other);
+    assert_no_key_on_any_server(live->servers, NAME);
+    ql_lock_free(other);
+    ql_client_close(client);
+    assert_no_key_on_any_server(live->servers, NAME);
+}
+
 /* The servers set the key, and their answers never come. */
 static void trap_06_the_reply_is_lost_after_the_write(void **state)
 {
@@ -311,6 +358,8 @@ int main(void)
         ON(5, trap_04_a_node_freezes_between_acquire_and_release),
         ON(5, a_majority_freezes_between_acquire_and_release),
         ON(5, extend_without_a_majority_leaves_the_lock_as_it_was),
+        ON(3, trap_03_an_acquire_that_took_the_whole_ttl_fails),
+        ON(3, a_key_that_was_held_back_is_not_set_after_its_time),
         ON(1, trap_06_the_reply_is_lost_after_the_write),
         ON(1, trap_06_the_connection_breaks_after_the_write),
         ON(1, a_release_whose_connection_breaks_is_paid_later),
