@@ -24,6 +24,7 @@ class Contender:
         self.process = None
         self.exits = collections.Counter()
         self.pauses = []  # [from_ns, to_ns]
+        self.paused = 0   # by so many faults at once
 
     def tend(self):
         """Starts it, or starts it again."""
@@ -56,6 +57,7 @@ class Contender:
 
     def pause(self, all_of_it):
         at_ns = time.monotonic_ns()
+        self.paused += 1
         done = self.send(signal.SIGSTOP)
         if done:
             self.pauses.append([at_ns, 1 << 63])
@@ -64,6 +66,9 @@ class Contender:
         return done
 
     def go_on(self):
+        self.paused -= 1
+        if self.paused:
+            return
         self._signal_inside(signal.SIGCONT)
         self.send(signal.SIGCONT)
         self._end_pauses(GRACE_NS)
@@ -138,7 +143,7 @@ class Command(Contender):
     def words(self):
         rand, world = self.random, self.world
         lock = rand.randrange(world.locks)
-        hold_ms = rand.randrange(25) if rand.random() < 0.96 else int(
+        hold_ms = rand.randrange(25) if rand.random() < 0.98 else int(
             world.ttl_ms * rand.uniform(0.5, 2))
         how = ["deaf"] if rand.random() < 0.3 else []
         return [world.programs["quorlock"], "run", "-q", "--ttl",

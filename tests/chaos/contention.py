@@ -32,6 +32,7 @@ class Contention:
         self.events = []
         self.endless = 0  # keys seen with no end, or too late a one
         self.world = World(programs, seed, WORKERS + COMMANDS)
+        self.world.locks = self.profile.locks
         self.world.contenders = [
             (Command if slot >= WORKERS + COMMANDS - commands else Worker)(
                 slot, self.world) for slot in range(WORKERS + COMMANDS)]

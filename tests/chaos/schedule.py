@@ -8,7 +8,6 @@ import collections
 import random
 
 NODES = 5
-LOCKS = 3
 
 Fault = collections.namedtuple("Fault", "start_s end_s kind nodes hosts arg")
 # For a fault of a contender; `all_of_it`: a command's child is paused as well.
@@ -17,19 +16,24 @@ Aim = collections.namedtuple("Aim", "at_holder lock all_of_it")
 # Redlock's own fault model: processes stop and die, messages are late or lost,
 # and whoever comes back remembers what it promised.
 INSIDE = {"freeze": 4, "crash": 4, "partition": 6, "proxy": 5}
+# A majority is frozen while requests are on their way; the askers are stopped;
+# the servers go on, and answer; the askers find the answers when they wake.
+LATE = {"late answers": 4}
 # A server that forgets, or whose clock is stepped, is outside of it.
 OUTSIDE = {"flush": 2, "evict": 2, "amnesia": 3, "power loss": 3, "step": 4}
 # Of contenders: inside, too.
 CONTENDERS = {"pause": 5, "kill": 3, "terminate": 1}
 
-Profile = collections.namedtuple("Profile", "name nodes_at_once kinds text")
+Profile = collections.namedtuple("Profile",
+                                 "name locks nodes_at_once kinds text")
 
 PROFILES = {profile.name: profile for profile in (
-    Profile("minority", 2, INSIDE,
+    Profile("minority", 3, 2, INSIDE,
             "at most two nodes of five in trouble at once"),
-    Profile("majority", 5, INSIDE,
+    Profile("majority", 3, 5, {**INSIDE, **LATE},
             "any number of nodes in trouble at once, none of which forgets"),
-    Profile("outside", 5, {**INSIDE, **OUTSIDE},
+    Profile("late", 5, 5, LATE, "only answers that come too late"),
+    Profile("outside", 3, 5, {**INSIDE, **OUTSIDE},
             "nodes that forget, and clocks that are stepped: outside of "
             "Redlock's fault model"))}
 
@@ -48,6 +52,7 @@ class Schedule:
         if not partitions:
             self.kinds.pop("partition")
         self.busy_s = [0.0] * NODES
+        self.late_until_s = 0.0
         self.faults = []
         self._draw(3.0, self._node_fault)
         self._draw(2.0, self._contender_fault)
@@ -87,13 +92,22 @@ class Schedule:
             return None
         nodes = self._subset(free, room)
         end_s = self._end_s(at_s)
+        if kind == "late answers":
+            if at_s < self.late_until_s or len(free) < NODES // 2 + 1:
+                return None
+            nodes = tuple(free)
+            end_s = self.late_until_s = at_s + self.ttl_s * self.random.uniform(1.0, 1.5)
         if kind == "power loss":
             end_s = min(end_s, at_s + 1)
-        for node in nodes:
-            self.busy_s[node] = end_s + RECOVERY_S
+        if kind != "late answers":  # which is over for them at once
+            for node in nodes:
+                self.busy_s[node] = end_s + RECOVERY_S
         hosts = ()
         if kind == "partition":
             hosts = self._subset(range(self.contenders), self.contenders)
+        elif kind == "late answers":  # most: whoever won is among them
+            hosts = tuple(sorted(self.random.sample(
+                range(self.contenders), self.contenders * 3 // 4)))
         return Fault(at_s, end_s, kind, nodes, hosts, self._argument(kind))
 
     def _argument(self, kind):
@@ -115,7 +129,7 @@ class Schedule:
     def _contender_fault(self, at_s):
         kind = self._choose(CONTENDERS)
         end_s = self._end_s(at_s) if kind == "pause" else at_s
-        aim = Aim(self.random.random() < 0.6, self.random.randrange(LOCKS),
+        aim = Aim(self.random.random() < 0.6, self.random.randrange(self.profile.locks),
                   self.random.random() < 0.3)
         return Fault(at_s, end_s, kind, (),
                      (self.random.randrange(self.contenders),), aim)

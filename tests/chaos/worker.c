@@ -22,6 +22,7 @@
 #define WAIT_MS         3000 /* then tries anew, with fresh luck */
 #define RETRY_DELAY_MS  40
 #define NODE_TIMEOUT_MS 60
+#define PATIENCE_MS     4000 /* of most: longer than any ttl here */
 #define STEP_US         500
 #define NOISE_NS        (2 * NS_PER_MS) /* validity is told in whole ms */
 
@@ -47,11 +48,11 @@ static unsigned below(struct worker *w, unsigned bound)
 /* Mostly brief, so that there are many sections. */
 static enum way choose_way(struct worker *w)
 {
-    unsigned dice = below(w, 100);
+    unsigned dice = below(w, 1000);
 
-    if (dice < 96)
+    if (dice < 985)
         return BRIEF;
-    return dice < 98 ? TO_THE_END : dice < 99 ? EXTENDED : RENEWED;
+    return dice < 991 ? TO_THE_END : dice < 995 ? EXTENDED : RENEWED;
 }
 
 static uint64_t hold_ms(struct worker *w, enum way way)
@@ -138,7 +139,9 @@ static void open_all(struct worker *w, const char *base, const char *servers)
 {
     ql_client_options options = QL_CLIENT_OPTIONS_INIT;
 
-    options.node_timeout_ms = NODE_TIMEOUT_MS;
+    /* Whoever waits so long is protected by the validity rule alone. */
+    options.node_timeout_ms =
+        w->witness.slot % 3 ? PATIENCE_MS : NODE_TIMEOUT_MS;
     if (ql_client_open(&w->client, servers, &options)) {
         fprintf(stderr, "chaos_worker: no client\n");
         exit(70);
@@ -192,7 +195,7 @@ int main(int argc, char **argv)
     else
         while (!oracle_over(w.witness.oracle)) {
             section(&w, below(&w, w.locks), choose_way(&w));
-            oracle_sleep_us(below(&w, 10000));
+            oracle_sleep_us(below(&w, below(&w, 3) ? 10000 : 100000));
         }
     close_all(&w);
     return 0;

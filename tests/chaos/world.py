@@ -8,9 +8,10 @@ import network as networks
 from guardian import Guardian
 from node import Node
 from oracle import Oracle
-from schedule import LOCKS, NODES
+from schedule import NODES
 
 TTL_MS = 1500
+LATE_S = 0.045  # within the contenders' node timeout
 
 
 class World:
@@ -21,7 +22,7 @@ class World:
         self.seed = seed
         self.hosts = hosts
         self.ttl_ms = TTL_MS
-        self.locks = LOCKS
+        self.locks = 1
         self.base = "chaos"
         self.contenders = []
         self.nodes = []
@@ -120,6 +121,19 @@ class World:
     def end_proxy(self, fault):
         for node in self.of(fault):
             node.tell_proxy("pass")
+
+    def begin_late_answers(self, fault):
+        for node in self.of(fault):
+            node.freeze()
+        time.sleep(LATE_S)
+        for host in fault.hosts:
+            self.contenders[host].pause(False)
+        for node in self.of(fault):
+            node.thaw()
+
+    def end_late_answers(self, fault):
+        for host in fault.hosts:
+            self.contenders[host].go_on()
 
     # --- outside of the model --------------------------------------------------
 
