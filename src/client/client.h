@@ -72,7 +72,8 @@ struct ql_client {
     int epoll_fd;
     int wake_fd;  /* eventfd: the driver shall look again */
     int timer_fd; /* for those who poll our descriptor, and for the keeper */
-    uint64_t timer_at; /* what it is set to; UINT64_MAX: nothing */
+    uint64_t timer_at; /* what it is set to, by the kernel's boot-time clock;
+                          UINT64_MAX: nothing */
     bool timer_used;
     bool driving;          /* a thread is waiting in the loop */
     uint64_t drives_until; /* and will look again by itself then */

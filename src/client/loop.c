@@ -109,15 +109,26 @@ uint64_t ql_loop_deadline(const struct ql_client *client)
     return deadline;
 }
 
-static void set_timer(struct ql_client *client, uint64_t deadline)
+/*
+ * What the timer is set to is kept as the kernel's clock has it: if ours has
+ * jumped since (see clock.h), the kernel's moment for a deadline has changed.
+ */
+static void set_timer(struct ql_client *client, uint64_t boot_ns)
 {
-    uint64_t boot_ns = ql_clock_boot(&client->clock, deadline);
     struct itimerspec spec = {
         .it_value = {.tv_sec = (time_t)(boot_ns / 1000000000),
                      .tv_nsec = (long)(boot_ns % 1000000000)}};
 
     if (timerfd_settime(client->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0)
-        client->timer_at = deadline;
+        client->timer_at = boot_ns;
+}
+
+/* Never nothing but zeros, which would disarm it: "now" is a moment too. */
+static uint64_t timer_moment(const struct ql_client *client, uint64_t deadline)
+{
+    return deadline == QL_NEVER
+               ? QL_NEVER
+               : ql_time_max(ql_clock_boot(&client->clock, deadline), 1);
 }
 
 static void run_timers(struct ql_client *client)
@@ -162,12 +173,13 @@ static void flush(struct ql_client *client)
 
 void ql_loop_settle(struct ql_client *client)
 {
-    uint64_t deadline;
+    uint64_t deadline, moment;
 
     flush(client);
     deadline = ql_loop_deadline(client);
-    if (client->timer_used && deadline < client->timer_at)
-        set_timer(client, deadline);
+    moment = timer_moment(client, deadline);
+    if (client->timer_used && moment < client->timer_at)
+        set_timer(client, moment);
     if (client->driving && deadline < client->drives_until)
         ql_loop_wake(client);
 }
