@@ -76,10 +76,6 @@ void ql_op_hush(struct ql_lock *lock)
     struct ql_lock **at = &client->finished;
     struct ql_call *call;
 
-    lock->op.callback = NULL;
-    lock->lost_fn = NULL;
-    lock->op.tell_lost = false;
-    lock->op.tell_done = false;
 again:
     for (call = client->calls; call; call = call->next) {
         if (call->lock != lock || pthread_equal(call->thread, pthread_self()))
@@ -87,6 +83,11 @@ again:
         pthread_cond_wait(&client->called, &client->mutex);
         goto again;
     }
+    /* Only now, because the callback may have started the next operation. */
+    lock->op.callback = NULL;
+    lock->lost_fn = NULL;
+    lock->op.tell_lost = false;
+    lock->op.tell_done = false;
     while (*at && *at != lock)
         at = &(*at)->next_finished;
     if (*at)
