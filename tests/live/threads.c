@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One client, used by many threads at once. For ThreadSanitizer above all. */
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -212,6 +213,58 @@ static void trap_05_cancelled_at_any_moment_no_key_is_left(void **state)
     ql_lock_free(lock);
 }
 
+/* --- Freeing under callbacks ---------------------------------------------- */
+
+static void go_round(ql_lock *lock, int result, void *arg)
+{
+    (void)result;
+    /* So that the handle is freed while this runs, as often as not. */
+    sched_yield();
+    if (ql_lock_valid_ms(lock) > 0)
+        (void)ql_lock_release_start(lock, go_round, arg);
+    else
+        (void)ql_lock_acquire_start(lock, go_round, arg);
+}
+
+struct pump {
+    ql_client *client;
+    atomic_bool stops;
+};
+
+static void *pump(void *arg)
+{
+    struct pump *pump = arg;
+    struct pollfd watched = {.fd = ql_client_fd(pump->client),
+                             .events = POLLIN};
+
+    while (!pump->stops) {
+        poll(&watched, 1, 10);
+        (void)ql_client_process(pump->client);
+    }
+    return NULL;
+}
+
+/* Its callback starts the next operation; freeing it ends that. */
+static void a_handle_is_freed_while_its_callback_starts_again(void **state)
+{
+    struct live *live = *state;
+    struct pump pumping = {.client = live->client};
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, pump, &pumping);
+    for (int i = 0; i < 200; i++) {
+        struct timespec pause = {0, i % 20 * 50000};
+        ql_lock *lock = live_lock(live->client, "name", LONG);
+
+        assert_result(QL_OK, ql_lock_acquire_start(lock, go_round, NULL), lock);
+        nanosleep(&pause, NULL);
+        ql_lock_free(lock);
+    }
+    pumping.stops = true;
+    pthread_join(thread, NULL);
+    assert_keys_soon_by(live->client, live->servers, "name", 0);
+}
+
 /* --- A client that comes and goes ----------------------------------------- */
 
 static void *live_a_short_life(void *arg)
@@ -260,6 +313,7 @@ int main(void)
         ON(3, cancel_ends_an_attempt_at_frozen_nodes),
         ON(3, cancel_ends_the_wait_for_connections),
         ON(3, trap_05_cancelled_at_any_moment_no_key_is_left),
+        ON(3, a_handle_is_freed_while_its_callback_starts_again),
         ON(3, clients_of_several_threads_come_and_go),
     };
 
