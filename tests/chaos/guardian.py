@@ -50,8 +50,8 @@ def end_politely():
     """An interrupted test ends like any other: through its `finally`s."""
     def interrupt(*_):
         raise KeyboardInterrupt
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGHUP, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
 
 
 def with_parent(words):

@@ -4,7 +4,7 @@
 
     main.py [--seconds N] [--seed S] [--moments N] [--json FILE] [PART...]
 
-PART: minority majority outside kill planted; all of them by default.
+PART: tools minority majority outside kill planted; all of them by default.
 """
 import argparse
 import os
@@ -17,9 +17,11 @@ import report
 from contention import Contention
 from guardian import end_politely
 from kill import Kill
+from tools import Tools
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2}
+SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2}  # of --seconds
+PARTS = ["tools", *SHARE, "kill", "planted"]
 
 
 def programs_of(build):
@@ -36,7 +38,7 @@ def programs_of(build):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=100,
+    parser.add_argument("--seconds", type=float, default=80,
                         help="how long contention lasts, in all")
     parser.add_argument("--seed", type=int,
                         default=random.SystemRandom().randrange(1000000))
@@ -47,9 +49,25 @@ def arguments():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
-    options.parts = options.parts or [*SHARE, "kill", "planted"]
+    options.parts = options.parts or PARTS
+    for part in options.parts:
+        if part not in PARTS:
+            parser.error(f"no such part: {part}")
     options.build = pathlib.Path(options.build).resolve()
     return options
+
+
+def run(part, options, programs, out):
+    if part in SHARE:
+        out.profile(Contention(part, programs, options.seed,
+                               options.seconds * SHARE[part]).go())
+    elif part == "kill":
+        out.kill(Kill(programs, options.seed, options.moments
+                      or max(8, int(options.seconds * 0.6))).go())
+    elif part == "tools":
+        Tools(programs, options.seed).check_all(out)
+    elif part == "planted":
+        planted.check_all(options.build, programs, options.seed, out)
 
 
 def main():
@@ -57,17 +75,11 @@ def main():
     programs = programs_of(options.build)
     end_politely()
     out = report.Report(options)
-    for part in options.parts:
-        if part in SHARE:
-            out.profile(Contention(part, programs, options.seed,
-                            options.seconds * SHARE[part]).go())
-        elif part == "kill":
-            out.kill(Kill(programs, options.seed, options.moments
-                          or max(8, int(options.seconds * 0.6))).go())
-        elif part == "planted":
-            planted.check_all(options.build, programs, options.seed, out)
-        else:
-            sys.exit(f"chaos: no such part: {part}")
+    try:
+        for part in options.parts:
+            run(part, options, programs, out)
+    except KeyboardInterrupt:
+        out.check("not interrupted", ["it was"])
     return out.finish()
 
 

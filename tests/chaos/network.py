@@ -56,7 +56,7 @@ class Namespaces:
     partitions = True
     reason = ""
 
-    def __init__(self, names, nodes, hosts):
+    def __init__(self, names, nodes):
         self.hub, names = names[0], names[1:]
         self.node_names = names[:nodes]
         self.host_names = names[nodes:]
@@ -70,11 +70,13 @@ class Namespaces:
         for number, name in enumerate(names, 1):
             run_ip([f"addr add {PREFIX}{number}/24 dev eth0",
                     "link set eth0 up", "link set lo up"], name)
+        for node in range(nodes):
+            self._load(node, [])
 
     @staticmethod
-    def names(nodes, hosts):
-        return [f"ql{os.getpid()}-{number}"
-                for number in range(1 + nodes + hosts)]
+    def names(count):
+        """Of the bridge's and of so many others."""
+        return [f"ql{os.getpid()}-{number}" for number in range(1 + count)]
 
     def addresses(self, node):
         address = PREFIX + str(1 + node)
@@ -105,7 +107,7 @@ class Namespaces:
             text += (f"table inet chaos {{\nchain {way} {{\n"
                      f"type filter hook {hook} priority 0\n{rule}\n}}\n}}\n")
         subprocess.run(self.enter_node(node) + ["nft", "-f", "-"], check=True,
-                       input=text, text=True)
+                       input=text, text=True, stderr=subprocess.PIPE)
 
     def address_of(self, host):
         return PREFIX + str(1 + len(self.node_names) + host)
@@ -117,23 +119,19 @@ def run_ip(lines, name=None):
                    input="\n".join(lines) + "\n", stderr=subprocess.PIPE)
 
 
-def why_not():
-    """Why there can be no namespaces, or "" if there can."""
+def missing():
+    """What there is not for namespaces, or ""."""
     if os.geteuid() != 0:
         return "not root"
-    for program in ("ip", "nft"):
-        if not shutil.which(program):
-            return f"no {program}"
-    name = f"ql{os.getpid()}-try"
+    return ", ".join(f"no {program}" for program in ("ip", "nft")
+                     if not shutil.which(program))
+
+
+def make(names, nodes):
+    """A network; of namespaces, if there are names for them and they work."""
+    if not names:
+        return Loopback(missing())
     try:
-        run_ip([f"netns add {name}"])
-        try:
-            run_ip(["link add bridge type bridge",
-                    "link add port type veth peer name other"], name)
-            subprocess.run(["ip", "netns", "exec", name, "nft", "add", "table",
-                            "inet", "chaos"], check=True, capture_output=True)
-        finally:
-            run_ip([f"netns del {name}"])
+        return Namespaces(names, nodes)
     except subprocess.CalledProcessError as error:
-        return f"namespaces do not work here: {error.stderr}".strip()
-    return ""
+        return Loopback(f"namespaces do not work here: {error.stderr}".strip())

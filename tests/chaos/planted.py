@@ -10,9 +10,9 @@ import os
 import pathlib
 import shutil
 import subprocess
-import tempfile
 
 from contention import Contention
+from guardian import Guardian
 from kill import Kill
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -45,13 +45,14 @@ class Builder:
 
     def __init__(self, build):
         self.build = build
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="ql-planted-"))
+        self.guardian = Guardian([])
+        self.directory = pathlib.Path(self.guardian.directory)
         self.includes = [ROOT / "src", ROOT / "include", build / "generated",
                          ROOT / "tests" / "chaos"]
         self.command_objects = {}
 
     def close(self):
-        shutil.rmtree(self.directory)
+        self.guardian.finish()
 
     def program(self, path, text):
         """(the name of the program with the fault, where it is)."""

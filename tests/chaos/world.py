@@ -20,7 +20,6 @@ class World:
     def __init__(self, programs, seed, hosts):
         self.programs = programs
         self.seed = seed
-        self.hosts = hosts
         self.ttl_ms = TTL_MS
         self.locks = 1
         self.base = "chaos"
@@ -30,12 +29,13 @@ class World:
         self.written = {}
         self.paused = {}
         self.oracle = None
-        self.reason = networks.why_not()
-        names = [] if self.reason else networks.Namespaces.names(NODES, hosts)
+        names = []
+        if not networks.missing():
+            names = networks.Namespaces.names(NODES + hosts)
         self.guardian = Guardian(names)
         try:
-            self.network = (networks.Loopback(self.reason) if self.reason else
-                            networks.Namespaces(names, NODES, hosts))
+            self.network = networks.make(names, NODES)
+            self.reason = self.network.reason
             for index in range(NODES):
                 self.nodes.append(Node(index, self.network,
                                        self.guardian.directory, programs))
@@ -139,11 +139,13 @@ class World:
 
     def begin_flush(self, fault):
         for node in self.of(fault):
+            node.wait_until_ready()
             node.command("FLUSHALL")
 
     def begin_evict(self, fault):
         """Memory runs out, and the policy is the wrong one for locks."""
         for node in self.of(fault):
+            node.wait_until_ready()
             node.command("CONFIG", "SET", "maxmemory-policy", "allkeys-random",
                          "maxmemory", 1)
             try:
