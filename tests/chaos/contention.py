@@ -55,7 +55,7 @@ class Contention:
         figures["problems"] = self.problems
         return figures
 
-    # --- while it lasts ------------------------------------------------------
+    # --- while it lasts -----------------------------------------------
 
     def _contend(self):
         world = self.world
@@ -117,7 +117,7 @@ class Contention:
                 left_ms == -1 or left_ms > self.world.ttl_ms
                 for left_ms in keys.values())
 
-    # --- afterwards -----------------------------------------------------------
+    # --- afterwards ---------------------------------------------------
 
     def _heal(self):
         for _, order, fault in list(self.begun):
@@ -164,7 +164,7 @@ class Contention:
             self.problems.append(f"{self.endless} times a key was seen that "
                                  "would outlive the ttl")
 
-    # --- judgement ---------------------------------------------------------------
+    # --- judgement ----------------------------------------------------
 
     def _judge(self):
         commands = {one.slot: one.pauses for one in self.world.contenders
@@ -190,9 +190,9 @@ class Contention:
         lines = [f"overlap at {seconds(at_ns)} s, lock {first.lock}:"]
         for one in (first, second):
             lines.append(
-                f"slot {one.slot}, pid {one.pid}: inside {seconds(one.enter_ns)}"
-                f" to {seconds(one.leave_ns)}, valid until "
-                f"{seconds(one.valid_until_ns)}"
+                f"slot {one.slot}, pid {one.pid}: inside from "
+                f"{seconds(one.enter_ns)} to {seconds(one.leave_ns)}, "
+                f"valid until {seconds(one.valid_until_ns)}"
                 + ("" if one.left else ", did not leave by itself"))
         for fault in self._faults_at(at_ns):
             lines.append(f"{fault.start_s:.3f} to {fault.end_s:.3f}: "

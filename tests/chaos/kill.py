@@ -63,7 +63,7 @@ class Kill:
             self.problems.append(f"not cleaned up: {', '.join(left)}")
         return self._report(time.monotonic() - began)
 
-    # --- a round: a moment in each lane -----------------------------------------
+    # --- a round: a moment in each lane -------------------------------
 
     def _round(self):
         count = min(LANES, self.moments)
@@ -237,7 +237,7 @@ class Lane:
         self.test.problems.append(f"{self.base}-{self.index}, {self.kind}: "
                                   f"{what}")
 
-    # --- judgement ------------------------------------------------------------------
+    # --- judgement ----------------------------------------------------
 
     def judge(self):
         sections = {section.slot: section

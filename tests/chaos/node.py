@@ -36,7 +36,7 @@ class Node:
                 self.direct[0], str(self.direct[1])]),
             stdin=subprocess.PIPE)
 
-    # --- its life ---------------------------------------------------------
+    # --- its life -----------------------------------------------------
 
     def start(self):
         """Does not wait until it answers."""
@@ -80,7 +80,7 @@ class Node:
                     raise
             time.sleep(0.005)
 
-    # --- faults of the server that forgets --------------------------------
+    # --- faults of the server that forgets ----------------------------
 
     def forget(self):
         """What a dead server had on disk."""
@@ -111,7 +111,7 @@ class Node:
                   buffering=0) as file:
             file.write(struct.pack("=q", offset_ms * 1000000))
 
-    # --- talking -----------------------------------------------------------
+    # --- talking ------------------------------------------------------
 
     def tell_proxy(self, command):
         self.proxy.stdin.write(command.encode() + b"\n")

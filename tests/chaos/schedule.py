@@ -82,7 +82,7 @@ class Schedule:
         return tuple(sorted(self.random.sample(
             whole, self.random.randint(1, min(largest, len(whole))))))
 
-    # --- nodes ---------------------------------------------------------------
+    # --- nodes --------------------------------------------------------
 
     def _node_fault(self, at_s):
         kind = self._choose(self.kinds)
@@ -96,7 +96,8 @@ class Schedule:
             if at_s < self.late_until_s or len(free) < NODES // 2 + 1:
                 return None
             nodes = tuple(free)
-            end_s = self.late_until_s = at_s + self.ttl_s * self.random.uniform(1.0, 1.5)
+            end_s = at_s + self.ttl_s * self.random.uniform(1.0, 1.5)
+            self.late_until_s = end_s
         if kind == "power loss":
             end_s = min(end_s, at_s + 1)
         if kind != "late answers":  # which is over for them at once
@@ -124,12 +125,13 @@ class Schedule:
             return int(1000 * self.ttl_s * rand.choice([-2, -0.5, 0.5, 1, 2]))
         return None
 
-    # --- contenders ------------------------------------------------------------
+    # --- contenders ---------------------------------------------------
 
     def _contender_fault(self, at_s):
         kind = self._choose(CONTENDERS)
         end_s = self._end_s(at_s) if kind == "pause" else at_s
-        aim = Aim(self.random.random() < 0.6, self.random.randrange(self.profile.locks),
+        aim = Aim(self.random.random() < 0.6,
+                  self.random.randrange(self.profile.locks),
                   self.random.random() < 0.3)
         return Fault(at_s, end_s, kind, (),
                      (self.random.randrange(self.contenders),), aim)

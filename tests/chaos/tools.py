@@ -35,7 +35,7 @@ class Tools:
             return [f"{type(error).__name__}: {error}"]
         return []
 
-    # --- what they are made of -----------------------------------------------
+    # --- what they are made of ----------------------------------------
 
     def _renew(self):
         self.node.kill()
@@ -82,7 +82,7 @@ class Tools:
         self._end()
         return list(self.node.keys())
 
-    # --- each fault --------------------------------------------------------------
+    # --- each fault ---------------------------------------------------
 
     def fault_freeze(self):
         self._begin("freeze")

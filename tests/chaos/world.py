@@ -70,7 +70,7 @@ class World:
         for contender in self.contenders:
             contender.tend()
 
-    # --- faults: begin_KIND and end_KIND; False: there was nothing to do -------
+    # --- faults: begin_KIND and end_KIND; False: there was nothing to d
 
     def begin(self, fault):
         return getattr(self, "begin_" + fault.kind.replace(" ", "_"))(fault)
@@ -135,7 +135,7 @@ class World:
         for host in fault.hosts:
             self.contenders[host].go_on()
 
-    # --- outside of the model --------------------------------------------------
+    # --- outside of the model -----------------------------------------
 
     def begin_flush(self, fault):
         for node in self.of(fault):
@@ -190,7 +190,7 @@ class World:
         for node in self.of(fault):
             node.step(0)
 
-    # --- contenders --------------------------------------------------------------
+    # --- contenders ---------------------------------------------------
 
     def victim(self, fault):
         """Whom it is aimed at, or, more often, whoever is inside now."""
@@ -213,7 +213,7 @@ class World:
     def begin_terminate(self, fault):
         return self.victim(fault).send(signal.SIGTERM)
 
-    # --- afterwards ----------------------------------------------------------------
+    # --- afterwards ---------------------------------------------------
 
     def stop_contenders(self, patience_s):
         """Returns the slots of those that do not end when they should."""
