@@ -16,7 +16,7 @@ CORE = ROOT / "src" / "core"
 LIB = [ROOT / "tests" / "lib" / name
        for name in ("story.c", "story_text.c", "world.c")]
 UNIT = ["time", "rand", "ballot", "validity", "backoff", "names",
-        "machine"]
+        "machine", "twice", "contract"]
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-O1", "-fPIC"]
 TIME_LIMIT_S = 20
 
