@@ -37,7 +37,7 @@ static void *thaw(void *arg)
 {
     struct servers *servers = arg;
 
-    clock_sleep_ms(700);
+    clock_sleep_ms(1500);
     for (unsigned i = 0; i < servers_count(servers); i++)
         kill(server_pid(servers_at(servers, i)), SIGCONT);
     return NULL;

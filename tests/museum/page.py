@@ -55,8 +55,10 @@ def write():
     text = HEAD + "\n| | elsewhere | the same here | what notices it |\n" \
         "|---|---|---|---|\n"
     text += "".join(row(exhibit) for exhibit in shown)
-    if absent:
-        text += "\n## What cannot be shown here\n\n"
+    text += "\n## What cannot be shown here\n\n"
+    if not absent:
+        text += "Nothing: each of these mistakes could be made here.\n"
+    else:
         text += "".join(
             f"- {exhibit.id}, {exhibit.elsewhere}: {exhibit.happened}\n"
             f"  {exhibit.absent}\n" for exhibit in absent)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-ELSEWHERE = "RedLock.net #93, #97"
-HAPPENED = """A lock that was got at a second attempt was not renewed, and
-after its loss it still said that it was acquired."""
+ELSEWHERE = "RedLock.net #97"
+HAPPENED = "A lock that was got at a second attempt was not renewed."
 FAULT = "only a lock got at the first attempt is renewed"
 EDITS = [
     ("src/core/hold.c",
