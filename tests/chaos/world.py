@@ -29,6 +29,7 @@ class World:
         self.written = {}
         self.paused = {}
         self.oracle = None
+        self.oracles = 0
         names = []
         if not networks.missing():
             names = networks.Namespaces.names(NODES + hosts)
@@ -47,9 +48,8 @@ class World:
             raise
 
     def new_oracle(self):
-        number = getattr(self, "oracles", 0)
-        self.oracles = number + 1
-        self.oracle = Oracle(self.guardian.path(f"oracle{number}"))
+        self.oracles += 1
+        self.oracle = Oracle(self.guardian.path(f"oracle{self.oracles}"))
 
     def close(self):
         """Returns what could not be cleaned up."""
@@ -70,7 +70,7 @@ class World:
         for contender in self.contenders:
             contender.tend()
 
-    # --- faults: begin_KIND and end_KIND; False: there was nothing to d
+    # --- faults: begin_KIND, end_KIND; False: there was nothing to do --
 
     def begin(self, fault):
         return getattr(self, "begin_" + fault.kind.replace(" ", "_"))(fault)
