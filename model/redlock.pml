@@ -177,12 +177,25 @@ byte c, n, i, k, request;
 #define is_counted (me.asking == the_round && !me.decided)
 #endif
 
-/* A node that gets its key back "is not counted for that extension"; nor for
- * the next, whose ttl it does not know yet. */
+/* "When an extension has won, a node that said 'no such key' is sent" the key
+ * again, with what is left of this extension's ttl: the same end. */
+#ifdef REPAIR_EARLY
+#define may_repair(c, n) (vote(c, n) == MISSING && is_inside(c))
+#else
+#define may_repair(c, n) \
+    (client[c].decided && vote(c, n) == MISSING && is_inside(c))
+#endif
+
+/* "It is not counted for that extension", nor for the next, whose ttl it does
+ * not know yet. */
 #ifdef REPAIR_COUNTED
 #define is_repair_counted (me.asking != 0 && !me.decided)
 #else
+#ifdef REPAIR_EARLY
+#define is_repair_counted (me.asking == the_round && !me.decided)
+#else
 #define is_repair_counted false
+#endif
 #endif
 
 /* "Somebody else's, left alone": extended and deleted is only the key that is
@@ -358,11 +371,6 @@ inline be_extended()
     check_unbroken()
 }
 
-/* "When an extension has won, a node that said 'no such key' is sent" the key
- * again, with what is left of this extension's ttl: the same end. */
-#define may_repair(c, n) \
-    (client[c].decided && vote(c, n) == MISSING && is_inside(c))
-
 inline repair(x)
 {
     vote(c, x) = 0;
@@ -440,6 +448,11 @@ end:
 
     :: in(EXTENDING, is_majority(my) && may_be_extended(my),
           be_extended(), HELD)
+#ifdef REPAIR_EARLY
+    :: in(EXTENDING, may_repair(my, 0), repair(0), EXTENDING)
+    :: in(EXTENDING, may_repair(my, 1), repair(1), EXTENDING)
+    :: in(EXTENDING, may_repair(my, 2), repair(2), EXTENDING)
+#endif
     :: in(EXTENDING, true, forget_votes(), HELD)
     :: in(EXTENDING, true, release(), IDLE)
     od
