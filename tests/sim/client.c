@@ -37,7 +37,7 @@ void client_new_lock(struct world *w, struct handle *handle)
     options.lost = program_lost;
     options.lost_arg = handle;
     handle->stage = STAGE_IDLE;
-    handle->believes = handle->adopts = false;
+    handle->believes = handle->adopts = handle->adopted = false;
     handle->valid_until = 0;
     handle->token[0] = '\0';
     handle->token_open = false;

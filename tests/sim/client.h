@@ -26,6 +26,8 @@ struct handle {
     uint8_t stage; /* enum stage */
     bool renew;
     bool adopts;   /* the extension that runs is to take a lock over */
+    bool adopted;  /* the token came from another client, whose requests may
+                      still be on their way */
     bool believes; /* the program was told that it holds, and nothing since */
     uint32_t turn; /* of the program: earlier turns that come are void */
     ql_lock *ql;

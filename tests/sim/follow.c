@@ -25,11 +25,14 @@ static bool is_regular(const struct world *w, const struct sim_client *c,
            (c->jumped_at == 0 || w->now > c->jumped_at + lease_ns);
 }
 
-static bool is_settled(const struct sim_client *c, unsigned index)
+static bool is_settled(const struct world *w, const struct sim_client *c,
+                       unsigned index)
 {
     const struct ql_node *node = c->ql->member[index].node;
 
-    return ql_node_state(node) == QL_NODE_READY &&
+    /* Stopped, it cannot have sent what it was about to send. */
+    return !c->inside && w->now >= c->stopped_until &&
+           ql_node_state(node) == QL_NODE_READY &&
            ql_node_pending_releases(node) == 0;
 }
 
@@ -45,7 +48,7 @@ static unsigned look(struct world *w, const struct sim_client *c,
 
         if (!key || key->stray)
             continue;
-        if (!is_settled(c, i) || !is_regular(w, c, i))
+        if (!is_settled(w, c, i) || !is_regular(w, c, i))
             excused++;
         else
             world_fail(w,
@@ -95,7 +98,7 @@ void follow(struct world *w, const struct handle *handle, const char *token)
     uint64_t pause =
         2 * (w->swarm.delay_ns + w->swarm.jitter_ns) + w->swarm.latency_ns;
 
-    if (!f)
+    if (!f || handle->adopted)
         return;
     *f = (struct followed){
         .used = true,

@@ -276,10 +276,12 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
                            struct itimerspec *old)
 {
     const struct timespec *at = &value->it_value;
+    uint64_t deadline;
 
     assert(flags == TFD_TIMER_ABSTIME && !old);
-    kernel_file(fd, FILE_TIMER)->deadline =
-        (uint64_t)at->tv_sec * S + (uint64_t)at->tv_nsec;
+    /* Nothing but zeros disarms it. */
+    deadline = (uint64_t)at->tv_sec * S + (uint64_t)at->tv_nsec;
+    kernel_file(fd, FILE_TIMER)->deadline = deadline ? deadline : NEVER;
     return 0;
 }
 

@@ -89,18 +89,25 @@ static void sync_if_due(struct world *w, struct sim_node *node)
     node->synced_at = w->now;
 }
 
-/* What to call a command: by its script, if it has one. */
-static const char *name_of(const struct word *argv)
+/* What to call a command: by its script, if it has one; and the beginning of
+ * the token that it is about. */
+static const char *name_of(unsigned argc, const struct word *argv)
 {
-    static char name[16];
-    size_t len = argv[0].len < sizeof name ? argv[0].len : sizeof name - 1;
+    static char name[24];
+    const char *word = argv[0].bytes;
+    int len = argv[0].len < 10 ? (int)argv[0].len : 10, token = 0;
 
-    if (word_is(&argv[0], "EVALSHA"))
+    if (argc > 4 && word_is(&argv[0], "EVALSHA")) {
         for (unsigned i = 0; i < QL_SCRIPTS; i++)
             if (memcmp(argv[1].bytes, ql_script_at(i)->sha1, 40) == 0)
-                return ql_script_at(i)->name;
-    memcpy(name, argv[0].bytes, len);
-    name[len] = '\0';
+                word = ql_script_at(i)->name;
+        len = 10;
+        token = 4;
+    } else if (argc > 2 && word_is(&argv[0], "SET")) {
+        token = 2;
+    }
+    snprintf(name, sizeof name, "%.*s %.*s", len, word, token ? 6 : 0,
+             argv[token].bytes);
     return name;
 }
 
@@ -127,7 +134,9 @@ static void serve(struct world *w, struct conn *conn)
         redis_run(&node->redis, argc, argv, &reply);
         w->tally.commands++;
         tell(w, "%n runs %s for %c", conn->node, conn->client, 0,
-             name_of(argv));
+             w->tale.aloud      ? name_of(argc, argv)
+             : argv[0].len == 3 ? "SET"
+                                : "script");
         bytes_take(&conn->at_node, len);
     }
     if (bytes_count(&reply) > 0)

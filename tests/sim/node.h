@@ -27,8 +27,8 @@ struct sim_node {
     /* Until when it may lack votes that it gave: what it did is outside the
      * fault model. */
     uint64_t tainted_until;
-    /* Until when it may have keys longer than their ttl, or may refuse to give
-     * them up: nobody is harmed, but they cannot be followed. */
+    /* Until when it may have keys for longer than their ttl: nobody is harmed,
+     * but they cannot be followed. */
     uint64_t odd_until;
 };
 

@@ -239,7 +239,7 @@ void oracle_released(struct world *w, const struct handle *handle)
 {
     unsigned keys = 0, quorum = w->swarm.nodes / 2 + 1;
 
-    for (unsigned i = 0; i < w->swarm.nodes; i++) {
+    for (unsigned i = 0; !handle->adopted && i < w->swarm.nodes; i++) {
         const struct key *key = node_key(
             w, i, w->oracle.lock[handle->lock].name, handle->ql->token);
 

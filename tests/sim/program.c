@@ -228,6 +228,7 @@ static void acquire(struct world *w, struct handle *handle)
 {
     int64_t wait_ms = QL_WAIT_FOREVER;
 
+    handle->adopted = false;
     if (!w->calm && dice_chance(&w->dice, 330000))
         wait_ms = 0;
     else if (!w->calm && dice_chance(&w->dice, 500000))
@@ -254,7 +255,7 @@ static void adopt(struct world *w, struct handle *handle)
     assert(rc == QL_OK);
     tell(w, "%c adopts %k", handle->client, handle->lock, 0, NULL);
     lock->left_token[0] = '\0';
-    handle->adopts = true;
+    handle->adopts = handle->adopted = true;
     started(w, handle, STAGE_BUSY,
             ql_lock_extend_start(handle->ql, some_ttl_ms(w), extended, handle));
 }

@@ -44,7 +44,6 @@ static void be_willing_again(struct world *w, uint64_t node, uint64_t unused)
     (void)unused;
     if (it->redis.refusal != REFUSES_LOADING)
         it->redis.refusal = REFUSES_NOTHING;
-    it->odd_until = w->now + world_lease_ns(w);
 }
 
 static void be_right_again(struct world *w, uint64_t node, uint64_t unused)
@@ -82,7 +81,6 @@ static void refuse(struct world *w, unsigned index, uint64_t ns)
         return;
     node->redis.refusal =
         dice_chance(&w->dice, 500000) ? REFUSES_OOM : REFUSES_MISCONF;
-    node->odd_until = w->now + ns + world_lease_ns(w);
     events_plan(&w->events, w->now + ns, be_willing_again, index, 0);
 }
 
@@ -193,6 +191,15 @@ static void keep_time_again(struct world *w, uint64_t index, uint64_t unused)
     set_rate(w, &w->client[index], some_rate(w));
 }
 
+/* Nobody wakes a process up because its clock has jumped: it cannot tell of a
+ * loss before it looks at the clock again. */
+static void jumped(struct world *w, struct sim_client *c)
+{
+    for (unsigned i = 0; i < w->swarm.handles; i++)
+        c->handle[i].notice_possible = false;
+    c->unpunctual_at = w->now;
+}
+
 /* The boot clock has stood still while the machine was paused; if the pause was
  * long enough to be seen, the wall clock was put right. */
 static void resume_machine(struct world *w, uint64_t index, uint64_t ns)
@@ -204,6 +211,7 @@ static void resume_machine(struct world *w, uint64_t index, uint64_t ns)
     vclock_step(&c->boot, w->now, -(int64_t)ns);
     if (ns < 2 * S)
         vclock_step(&c->wall, w->now, -(int64_t)ns);
+    jumped(w, c);
     client_plan(w, c);
 }
 
@@ -227,7 +235,7 @@ static void step_wall(struct world *w, struct sim_client *c)
         step = -step;
     vclock_step(&c->wall, w->now, step);
     c->jumped_at = w->now;
-    c->unpunctual_at = w->now;
+    jumped(w, c);
 }
 
 static void end_client(struct world *w, struct sim_client *c, enum fault fault,

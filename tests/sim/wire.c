@@ -120,6 +120,8 @@ static void miss_acknowledgement(struct world *w, uint64_t id, uint64_t unused)
 static void arrive_at_node(struct world *w, struct conn *conn,
                            const struct segment *segment)
 {
+    uint64_t given_up_at = segment->sent_at + USER_TIMEOUT_NS;
+
     if (conn->theirs != END_OPEN) {
         /* Nobody knows this connection any more. */
         if (segment->kind != SEGMENT_RST)
@@ -130,9 +132,9 @@ static void arrive_at_node(struct world *w, struct conn *conn,
         bytes_put(&conn->at_node, segment->bytes, segment->len);
     else
         conn->their_eof = true;
-    if (path_of(w, conn, DOWN)->blocked)
-        events_plan(&w->events, segment->sent_at + USER_TIMEOUT_NS,
-                    miss_acknowledgement, network_id(w, conn), 0);
+    if (path_of(w, conn, DOWN)->blocked && given_up_at > w->now)
+        events_plan(&w->events, given_up_at, miss_acknowledgement,
+                    network_id(w, conn), 0);
     node_receive(w, conn);
 }
 
@@ -317,10 +319,15 @@ static void knocked(struct world *w, uint64_t id, uint64_t unused)
     case NODE_IS_SILENT:
         return;
     }
-    /* A lost answer is not repeated: the client's own limit is shorter. */
-    if (gets_through(w, conn, DOWN))
-        events_plan(&w->events, w->now + delay(w, conn, DOWN), welcomed, id,
-                    (uint64_t)error);
+    if (!gets_through(w, conn, DOWN)) {
+        /* Not repeated: the client's own limit is shorter. */
+        conn->theirs = END_CLOSED;
+        return;
+    }
+    /* Whatever the node says on it arrives later. */
+    conn->pipe[DOWN].last_arrival = w->now + delay(w, conn, DOWN);
+    events_plan(&w->events, conn->pipe[DOWN].last_arrival, welcomed, id,
+                (uint64_t)error);
 }
 
 void wire_knock(struct world *w, uint64_t id, uint64_t tries)
