@@ -92,6 +92,8 @@ static void run_getrange(struct redis *redis, const struct word *argv,
         return;
     }
     len = key ? (long long)key->len : 0;
+    if (first < 0 && last < 0 && first > last)
+        len = 0;
     if (first < 0)
         first = first + len > 0 ? first + len : 0;
     if (last < 0)
