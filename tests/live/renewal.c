@@ -316,7 +316,7 @@ static void loss_is_told_while_an_operation_waits_for_connections(void **state)
              relay_url(relay[1]), relay_url(relay[2]),
              server_url(servers_at(live->servers, 3)),
              server_url(servers_at(live->servers, 4)));
-    client_options.node_timeout_ms = PATIENT_MS;
+    client_options.node_timeout_ms = BRIEF_MS;
     client_options.connect_timeout_ms = HANG_MS;
     client = live_client_with(list, &client_options);
     options.ttl_ms = 6000;
