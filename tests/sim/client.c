@@ -38,6 +38,8 @@ void client_new_lock(struct world *w, struct handle *handle)
     options.lost_arg = handle;
     handle->stage = STAGE_IDLE;
     handle->believes = handle->adopts = handle->adopted = false;
+    handle->over = false;
+    handle->told_until = NEVER;
     handle->valid_until = 0;
     handle->token[0] = '\0';
     handle->token_open = false;

@@ -32,7 +32,10 @@ struct handle {
     uint32_t turn; /* of the program: earlier turns that come are void */
     ql_lock *ql;
     /* oracle.c, follow.c: what it was when last looked at */
-    bool counted; /* among the lock's holders */
+    bool counted;        /* among the lock's holders */
+    bool over;           /* its validity has ended, and must not come back */
+    uint64_t told_until; /* when its loss was told, it was valid until then;
+                            NEVER: it was not told */
     bool notice_possible;
     bool token_open; /* the attempt with this token has not ended */
     uint64_t valid_until;

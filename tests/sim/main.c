@@ -112,7 +112,8 @@ static void tell_figures(struct plan *plan)
 {
     plan->told = seconds();
     tally_print(&plan->sum, plan->told - plan->started);
-    printf("%10" PRIu64 " violations inside the model\n", plan->violations);
+    printf("  %14" PRIu64 "  broken promises, inside the model\n",
+           plan->violations);
     fflush(stdout);
 }
 

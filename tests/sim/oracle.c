@@ -113,6 +113,7 @@ static void ended(struct world *w, struct handle *handle)
     struct sim_client *c = client_of(w, handle);
 
     handle->counted = false;
+    handle->over = true;
     if (handle->renew && handle->believes && handle->notice_possible &&
         is_punctual(w, c) && valid_until(handle) > 0)
         world_fail(w,
@@ -161,8 +162,15 @@ static void new_validity(struct world *w, struct handle *handle,
     handle->valid_until = valid_until(handle);
     handle->notice_possible = left_ns > notice_ns + 4 * w->swarm.latency_ns &&
                               notice_ns > 4 * w->swarm.latency_ns + MS;
+    if (handle->valid_until > handle->told_until)
+        world_fail(w,
+                   "client %u was told that lock %u is lost, and extended it",
+                   handle->client, handle->lock);
     if (left_ns == 0 || handle->counted)
         return;
+    if (handle->over && !client_tainted(w, handle))
+        world_fail(w, "client %u extended lock %u after its validity had ended",
+                   handle->client, handle->lock);
     assert(lock->holders < HOLDERS_MAX);
     lock->holder[lock->holders++] = handle;
     handle->counted = true;
@@ -177,6 +185,8 @@ static void look_at_token(struct world *w, struct handle *handle)
         if (handle->token_open)
             follow(w, handle, handle->token);
         memcpy(handle->token, handle->ql->token, sizeof handle->token);
+        handle->over = false;
+        handle->told_until = NEVER;
         handle->token_open = handle->token[0] != '\0';
     }
     if (handle->token_open && (state == QL_ST_IDLE || state == QL_ST_WAITING)) {

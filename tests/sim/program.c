@@ -157,8 +157,8 @@ void program_lost(ql_lock *lock, int result, void *arg)
     struct world *w = kernel_world();
     struct handle *handle = arg;
 
-    (void)lock;
     tell_result(w, handle, "%c loses %k: %s", result);
+    handle->told_until = lock->machine.valid_until;
     w->tally.losses_told++;
     handle->believes = false;
     if (handle->stage == STAGE_HELD)
@@ -279,7 +279,7 @@ static void act_as_holder(struct world *w, struct handle *handle)
     const struct swarm *s = &w->swarm;
     bool lost = ql_lock_lost(handle->ql) != 0;
 
-    if (!lost && chance(w, s->extend_ppm))
+    if (chance(w, s->extend_ppm)) /* even if it is lost, and cannot be */
         started(
             w, handle, STAGE_BUSY,
             ql_lock_extend_start(handle->ql, some_ttl_ms(w), extended, handle));

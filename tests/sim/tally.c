@@ -60,9 +60,7 @@ void tally_print(const struct tally *tally, double seconds)
             if (fault_rank((enum fault)i) == rank)
                 row(fault_word((enum fault)i), tally->fault[i]);
     }
-    printf("  overlaps of two holders\n");
-    row("inside the model", 0);
-    row("outside the model", tally->overlaps_outside);
+    row("overlaps of two holders, outside the model", tally->overlaps_outside);
     printf("  %.1f simulated days (%.3f years), %.0f steps/s, "
            "%.0f acquisitions/s, %.1f s\n",
            (double)tally->simulated_ns / 1e9 / 86400,
