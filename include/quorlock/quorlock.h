@@ -408,7 +408,9 @@ QL_API int ql_lock_timed(ql_lock *lock, int64_t wait_ms);
 /*
  * Takes over a lock that another process acquired, by its token, so that it can
  * be extended, verified or released here. Talks to no server and promises no
- * validity: ql_lock_valid_ms() is 0 until ql_lock_extend() has said QL_OK.
+ * validity: ql_lock_valid_ms() is 0 until ql_lock_extend() has said QL_OK. Then
+ * the lock is ours from that moment on; whether another held it in between
+ * cannot be told from a token alone.
  */
 QL_API int ql_lock_adopt(ql_lock *lock, const char *token);
 
