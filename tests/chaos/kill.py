@@ -69,10 +69,12 @@ class Kill:
         count = min(LANES, self.moments)
         kinds = [self.random.choices(list(KINDS), list(KINDS.values()))[0]
                  for _ in range(count)]
-        if not self.world.network.partitions:
+        cut = self.world.network.partitions
+        if not cut:
             kinds = [kind.replace("partition", "stop") for kind in kinds]
         steps = []
-        if self.random.random() < 0.25:  # the servers are everybody's
+        # The servers are everybody's.
+        if self.random.random() < (0.25 if cut else 0.6):
             kinds = ["servers"] * count
             steps.append(self._servers())
         self.world.new_oracle()

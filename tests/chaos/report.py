@@ -20,6 +20,10 @@ class Report:
         for problem in problems:
             print(f"    {problem}")
 
+    @staticmethod
+    def not_tried(what, reason):
+        print(f"  NOT TRIED {what}: {reason}", flush=True)
+
     def kill(self, figures):
         self._part(figures, "no child and no lock left over")
 

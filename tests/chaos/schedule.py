@@ -32,6 +32,7 @@ PROFILES = {profile.name: profile for profile in (
             "at most two nodes of five in trouble at once"),
     Profile("majority", 3, 5, {**INSIDE, **LATE},
             "any number of nodes in trouble at once, none of which forgets"),
+    Profile("crowd", 1, 2, INSIDE, "everybody wants the same lock"),
     Profile("late", 5, 5, LATE, "only answers that come too late"),
     Profile("outside", 3, 5, {**INSIDE, **OUTSIDE},
             "nodes that forget, and clocks that are stepped: outside of "
@@ -50,7 +51,7 @@ class Schedule:
         self.contenders = contenders
         self.kinds = dict(profile.kinds)
         if not partitions:
-            self.kinds.pop("partition")
+            self.kinds.pop("partition", None)
         self.busy_s = [0.0] * NODES
         self.late_until_s = 0.0
         self.faults = []
