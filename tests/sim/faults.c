@@ -36,9 +36,10 @@ struct cut {
 static struct cut draw_cut(uint64_t seed)
 {
     struct dice dice = {seed};
-    struct cut cut = {(uint32_t)dice_next(&dice), (uint32_t)dice_next(&dice),
-                      true, true};
+    struct cut cut = {.up = true, .down = true};
 
+    cut.clients = (uint32_t)dice_next(&dice);
+    cut.nodes = (uint32_t)dice_next(&dice);
     if (dice_chance(&dice, 300000))
         cut.clients = 1u << dice_below(&dice, CLIENTS_MAX);
     if (dice_chance(&dice, 300000))
@@ -139,6 +140,9 @@ static void strike_conn(struct world *w, enum fault fault)
 
 static void strike_now(struct world *w, enum fault fault)
 {
+    /* Drawn one after the other, whatever the compiler's order of arguments. */
+    uint64_t ns = some_time(w);
+
     switch (fault) {
     case FAULT_PARTITION:
         cut_paths(w);
@@ -160,10 +164,10 @@ static void strike_now(struct world *w, enum fault fault)
     case FAULT_CLIENT_QUIT:
     case FAULT_CLIENT_CRAWL:
     case FAULT_VM_BLINK:
-        trouble_client(w, some_client(w), fault, some_time(w));
+        trouble_client(w, some_client(w), fault, ns);
         break;
     default:
-        trouble_node(w, some_node(w), fault, some_time(w));
+        trouble_node(w, some_node(w), fault, ns);
         break;
     }
 }

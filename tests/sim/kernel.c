@@ -313,14 +313,15 @@ ssize_t __wrap_write(int fd, const void *buffer, size_t size)
 int __wrap_clock_gettime(clockid_t id, struct timespec *ret)
 {
     struct world *w = kernel_world();
-    uint64_t ns;
+    uint64_t ns, stopped_at;
 
     if (!w)
         return __real_clock_gettime(id, ret);
-    /* The wall clock is read first (src/client/clock.c), and no time passes
-     * between the two. */
-    if (id == CLOCK_REALTIME)
-        kernel_maybe_preempt();
+    stopped_at = w->now;
+    kernel_maybe_preempt();
+    /* Between its readings of the two clocks, that looks like a jump. */
+    if (w->now > stopped_at + S)
+        kernel_client()->jumped_at = w->now;
     ns = vclock_read(id == CLOCK_REALTIME ? &kernel_client()->wall
                                           : &kernel_client()->boot,
                      w->now);

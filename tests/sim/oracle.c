@@ -113,7 +113,8 @@ static void ended(struct world *w, struct handle *handle)
     struct sim_client *c = client_of(w, handle);
 
     handle->counted = false;
-    handle->over = true;
+    /* Within a step it may have read the clock before that. */
+    handle->over = !c->inside;
     if (handle->renew && handle->believes && handle->notice_possible &&
         is_punctual(w, c) && valid_until(handle) > 0)
         world_fail(w,
@@ -223,8 +224,8 @@ void oracle_look(struct world *w, struct sim_client *c)
         if (until != handle->valid_until) {
             uint64_t left_ns = valid_ns(w, handle);
 
-            tell(w, "%c: %k valid for %t", c->index, handle->lock, left_ns,
-                 NULL);
+            tell(w, "%c: %k valid for %t (%s)", c->index, handle->lock, left_ns,
+                 handle->ql->token);
             new_validity(w, handle, left_ns);
         }
     }
