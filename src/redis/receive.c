@@ -104,10 +104,11 @@ static void take_answer(struct ql_node *node, uint64_t now)
     const struct ql_value *root = &node->reply.root;
     struct ql_answer answer = {.sent = true};
     struct ql_request request, copy;
+    bool noscript = root->type == QL_VALUE_ERROR &&
+                    ql_script_of(first->kind) >= 0 &&
+                    ql_verdict_is_noscript(root->string, root->len);
 
-    if (root->type == QL_VALUE_ERROR && !first->retried &&
-        ql_script_of(first->kind) >= 0 &&
-        ql_verdict_is_noscript(root->string, root->len)) {
+    if (noscript && !first->retried) {
         load_again(node, now);
         return;
     }
@@ -117,7 +118,9 @@ static void take_answer(struct ql_node *node, uint64_t now)
         return;
     }
     request = copy = ql_queue_pop(&node->queue);
-    if (is_put_off(&request, answer.verdict))
+    /* Whoever has the script flushed twice in a row may stop doing so. */
+    if (is_put_off(&request, answer.verdict) ||
+        (noscript && request.kind == QL_CMD_RELEASE))
         ql_connection_owe(node, &request, now);
     else
         ql_request_free(&request);
