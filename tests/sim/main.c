@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -74,6 +75,18 @@ static void report_failure(const struct world *w)
             "%s has the end of the story. Replay: sim --seed %" PRIu64
             " --each N --verbose, with the options of this run\n",
             file ? name : "This", w->seed);
+}
+
+/* An assertion, in the library or here, is a broken promise too. */
+static void aborted(int signal)
+{
+    (void)signal;
+    kernel_leave_all();
+    if (!world_alive)
+        return;
+    snprintf(world_alive->failure, sizeof world_alive->failure,
+             "an assertion failed");
+    report_failure(world_alive);
 }
 
 static bool run_world(struct plan *plan, uint64_t seed)
@@ -217,6 +230,7 @@ int main(int argc, char **argv)
             fputs(usage, stderr);
             return 64;
         }
+    signal(SIGABRT, aborted);
     plan.started = plan.told = seconds();
     if (!plan.from_files)
         good = run_all(&plan);

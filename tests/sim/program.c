@@ -250,11 +250,14 @@ static uint32_t some_ttl_ms(struct world *w)
 static void adopt(struct world *w, struct handle *handle)
 {
     struct lock_record *lock = &w->oracle.lock[handle->lock];
-    int rc = ql_lock_adopt(handle->ql, lock->left_token);
+    char token[QL_TOKEN_MAX + 1];
+    int rc;
 
+    memcpy(token, lock->left_token, sizeof token);
+    lock->left_token[0] = '\0'; /* nobody else takes it */
+    rc = ql_lock_adopt(handle->ql, token);
     assert(rc == QL_OK);
     tell(w, "%c adopts %k", handle->client, handle->lock, 0, NULL);
-    lock->left_token[0] = '\0';
     handle->adopts = handle->adopted = true;
     started(w, handle, STAGE_BUSY,
             ql_lock_extend_start(handle->ql, some_ttl_ms(w), extended, handle));

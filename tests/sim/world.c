@@ -11,6 +11,8 @@
 #define LIFE_NS                (20000 * S)
 #define EVENTS_PER_ACQUISITION 120
 
+struct world *world_alive;
+
 uint64_t world_lease_ns(const struct world *w)
 {
     uint64_t ttl_ns = w->swarm.ttl_ms * MS;
@@ -133,6 +135,7 @@ struct world *world_run(const struct world_options *options)
 
     if (!w)
         return NULL;
+    world_alive = w;
     w->seed = options->seed;
     w->tale.aloud = options->verbose;
     if (setjmp(w->stop) == 0) {
@@ -142,6 +145,7 @@ struct world *world_run(const struct world_options *options)
         end(w);
     }
     kernel_leave_all();
+    world_alive = NULL;
     return w;
 }
 

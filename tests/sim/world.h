@@ -61,6 +61,8 @@ struct world_options {
 /* The world's whole life. NULL: out of memory. To be given to world_free(). */
 struct world *world_run(const struct world_options *options);
 void world_free(struct world *w);
+/* The one that lives now, or NULL: for a last word when the program aborts. */
+extern struct world *world_alive;
 
 /* Lets everything happen that is due until then. */
 void world_pass(struct world *w, uint64_t until);
