@@ -191,13 +191,22 @@ static void keep_time_again(struct world *w, uint64_t index, uint64_t unused)
     set_rate(w, &w->client[index], some_rate(w));
 }
 
-/* Nobody wakes a process up because its clock has jumped: it cannot tell of a
- * loss before it looks at the clock again. */
+/*
+ * Nobody wakes a process up because its clock has jumped: it cannot tell of a
+ * loss before it looks at the clock again. What it never looked at has not
+ * been: after a step forward and one back a validity is what it was.
+ */
 static void jumped(struct world *w, struct sim_client *c)
 {
+    c->unpunctual_at = w->now;
+    for (unsigned i = 0; i < w->swarm.handles; i++) {
+        c->handle[i].over = false;
+        c->handle[i].valid_until = 0;
+    }
+    if (c->alive)
+        oracle_look(w, c);
     for (unsigned i = 0; i < w->swarm.handles; i++)
         c->handle[i].notice_possible = false;
-    c->unpunctual_at = w->now;
 }
 
 /* The boot clock has stood still while the machine was paused; if the pause was
