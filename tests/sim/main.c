@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "redis_model.h"
+#include "shares.h"
 #include "world.h"
 
 static const char usage[] =
@@ -18,7 +19,9 @@ static const char usage[] =
     "  --seed S           the first world's seed (1)\n"
     "  --runs N           so many worlds, one seed after the other (1)\n"
     "  --acquisitions N   as many worlds as that takes\n"
-    "  --soak             on and on, with figures every minute\n"
+    "  --soak             figures every minute; on and on unless a number\n"
+    "                     of acquisitions is given\n"
+    "  --jobs J           so many processes, each with its share of the seeds\n"
     "  --each N           acquisitions in each world (1000)\n"
     "  --inside           no faults outside the fault model\n"
     "  --calm             no faults at all\n"
@@ -31,8 +34,8 @@ struct plan {
     struct world_options world;
     uint64_t runs, acquisitions; /* 0: not by this */
     bool soak, hash, from_files;
-    struct tally sum;
-    uint64_t violations;
+    unsigned jobs;
+    struct share *share; /* this process's */
     double started, told;
 };
 
@@ -103,8 +106,8 @@ static bool run_world(struct plan *plan, uint64_t seed)
     good = w->failure[0] == '\0';
     if (plan->hash)
         printf("%" PRIu64 " %016" PRIx64 "\n", seed, w->hash);
-    tally_add(&plan->sum, &w->tally);
-    plan->violations += !good;
+    tally_add(&plan->share->sum, &w->tally);
+    plan->share->violations += !good;
     if (!good)
         report_failure(w);
     else
@@ -114,33 +117,52 @@ static bool run_world(struct plan *plan, uint64_t seed)
 
 static bool is_done(const struct plan *plan)
 {
-    if (plan->soak)
-        return false;
+    const struct tally *sum = &plan->share->sum;
+
     if (plan->acquisitions)
-        return plan->sum.acquisitions >= plan->acquisitions;
-    return plan->sum.worlds >= plan->runs;
+        return sum->acquisitions >= plan->acquisitions / plan->jobs;
+    return !plan->soak && sum->worlds >= plan->runs / plan->jobs;
 }
 
 static void tell_figures(struct plan *plan)
 {
+    struct share sum;
+
+    shares_add(&sum);
     plan->told = seconds();
-    tally_print(&plan->sum, plan->told - plan->started);
+    tally_print(&sum.sum, plan->told - plan->started);
     printf("  %14" PRIu64 "  broken promises, inside the model\n",
-           plan->violations);
+           sum.violations);
     fflush(stdout);
+}
+
+/* One process's worlds: every jobs-th seed. */
+static bool run_share(void *of_plan, unsigned job)
+{
+    struct plan *plan = of_plan;
+    uint64_t seed = plan->world.seed + job;
+
+    plan->share = shares_of(job);
+    for (; !is_done(plan) && !shares_failed(); seed += plan->jobs)
+        if (!run_world(plan, seed))
+            return false;
+    return true;
+}
+
+static void tell_sometimes(void *of_plan)
+{
+    struct plan *plan = of_plan;
+
+    if (plan->soak && seconds() - plan->told > 60)
+        tell_figures(plan);
 }
 
 static bool run_all(struct plan *plan)
 {
-    uint64_t seed = plan->world.seed;
-
-    for (; !is_done(plan); seed++) {
-        if (!run_world(plan, seed))
-            return false;
-        if (plan->soak && seconds() - plan->told > 60)
-            tell_figures(plan);
-    }
-    return true;
+    if (plan->jobs == 1 && !plan->soak)
+        return run_share(plan, 0);
+    shares_run(run_share, tell_sometimes, plan);
+    return !shares_failed();
 }
 
 /* Each line: a seed, and the options it needs; after a # a remark. */
@@ -177,6 +199,7 @@ static const struct option options[] = {
     {"acquisitions", required_argument, NULL, 'a'},
     {"each", required_argument, NULL, 'e'},
     {"soak", no_argument, NULL, 'k'},
+    {"jobs", required_argument, NULL, 'j'},
     {"inside", no_argument, NULL, 'i'},
     {"calm", no_argument, NULL, 'c'},
     {"seeds", no_argument, NULL, 'f'},
@@ -202,6 +225,9 @@ static bool read_option(struct plan *plan, int option)
         return true;
     case 'k':
         return plan->soak = true;
+    case 'j':
+        plan->jobs = (unsigned)strtoul(optarg, NULL, 10);
+        return plan->jobs > 0;
     case 'i':
         plan->world.choice = SWARM_INSIDE;
         return true;
@@ -221,7 +247,8 @@ static bool read_option(struct plan *plan, int option)
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.world = {.seed = 1, .acquisitions = 1000}, .runs = 1};
+    struct plan plan = {
+        .world = {.seed = 1, .acquisitions = 1000}, .runs = 1, .jobs = 1};
     bool good = true;
     int option;
 
@@ -232,6 +259,11 @@ int main(int argc, char **argv)
         }
     signal(SIGABRT, aborted);
     plan.started = plan.told = seconds();
+    if (!shares_start(plan.jobs)) {
+        fprintf(stderr, "sim: --jobs %u: %s\n", plan.jobs, strerror(errno));
+        return 1;
+    }
+    plan.share = shares_of(0);
     if (!plan.from_files)
         good = run_all(&plan);
     for (; plan.from_files && good && optind < argc; optind++)

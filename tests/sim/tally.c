@@ -6,7 +6,7 @@
 
 void tally_add(struct tally *sum, const struct tally *more)
 {
-    sum->worlds++;
+    sum->worlds += more->worlds;
     sum->worlds_outside += more->worlds_outside;
     sum->acquisitions += more->acquisitions;
     sum->attempts += more->attempts;

@@ -57,6 +57,7 @@ static void begin(struct world *w, const struct world_options *options)
 {
     w->dice.state = dice_mix(options->seed + UINT64_C(0x5eed));
     swarm_draw(&w->swarm, &w->dice, options->choice);
+    w->tally.worlds = 1;
     w->tally.worlds_outside = w->swarm.outside;
     w->now = 1000 * S;
     oracle_open(w);
