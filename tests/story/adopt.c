@@ -122,6 +122,38 @@ STORY(late_answers_to_an_earlier_acquisition_say_nothing_of_the_adopted)
           "t=2.050  time      -> NO QUORUM, valid for 8.848\n");
 }
 
+STORY(late_answers_to_an_acquisition_are_not_those_to_a_repair)
+{
+    story(&(struct story_terms){.nodes = 3},
+          "t=0.000  acquire   -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 yes -> ACQUIRED, valid for 9.897\n"
+          "t=0.002  release   -> ask release of all\n"
+          "t=0.003  n1 n2 yes -> RELEASED\n"
+          "t=1.000  adopt\n"
+          "t=1.001  n3 acquire: held\n"
+          "t=1.001  n3 missing\n"
+          "t=1.002  extend 10.000 -> ask extend of all\n"
+          "t=1.003  n1 missing   (the only one)\n"
+          "t=1.004  n2 n3 yes -> EXTENDED, valid for 9.896\n"
+          "-> ask acquire 9.998 of n1\n");
+}
+
+/* Whoever acquired the lock had it on its way when it gave the token away. */
+STORY(a_key_that_was_missing_has_arrived_since)
+{
+    story(&(struct story_terms){.nodes = 3},
+          "t=0.000  adopt\n"
+          "t=0.000  extend 10.000 -> ask extend of all\n"
+          "t=0.001  n1 missing\n"
+          "t=0.002  n2 failed -> NO QUORUM\n"
+          "t=0.003  n3 failed\n"
+          "t=1.000  extend 10.000 -> ask extend of all\n"
+          "t=1.001  n1 yes\n"
+          "t=1.002  n2 missing   (the only one)\n"
+          "t=1.003  n3 yes    -> EXTENDED, valid for 9.895\n"
+          "-> ask acquire 9.997 of n2\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +168,9 @@ int main(void)
         cmocka_unit_test(the_cap_counts_from_the_adoption),
         cmocka_unit_test(
             late_answers_to_an_earlier_acquisition_say_nothing_of_the_adopted),
+        cmocka_unit_test(
+            late_answers_to_an_acquisition_are_not_those_to_a_repair),
+        cmocka_unit_test(a_key_that_was_missing_has_arrived_since),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,25 @@ STORY(trap_02_the_release_stands_before_the_next_attempt_on_every_node)
           "t=0.154  n2 yes     -> ACQUIRED, valid for 9.894\n");
 }
 
+/* Both say "acquire", and only one of them is about the key that is there. */
+STORY(a_late_answer_to_one_attempt_says_nothing_of_the_next_ones_key)
+{
+    story(&(struct story_terms){.nodes = 3},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 held -> ask release of all\n"
+          "t=0.002  n1 n2 held by A 4.000\n"
+          "t=0.051  time       -> wait until 0.101\n"
+          "t=0.101  time       -> token; ask acquire of all\n"
+          "t=0.102  n1 n2 yes  -> ACQUIRED, valid for 9.897\n"
+          "t=0.103  n3 acquire: held   (the first attempt)\n"
+          "t=0.104  n3 release: missing\n"
+          "t=0.105  n3 yes\n"
+          "t=1.000  extend 10.000 -> ask extend of all\n"
+          "t=1.001  n1 missing   (the only one)\n"
+          "t=1.002  n2 n3 yes  -> EXTENDED, valid for 9.896\n"
+          "-> ask acquire 9.998 of n1\n");
+}
+
 STORY(retry_by_count)
 {
     story(&(struct story_terms){.nodes = 1, .tries = 2},
@@ -201,6 +220,8 @@ int main(void)
         cmocka_unit_test(each_attempt_has_its_own_time_and_token),
         cmocka_unit_test(
             trap_02_the_release_stands_before_the_next_attempt_on_every_node),
+        cmocka_unit_test(
+            a_late_answer_to_one_attempt_says_nothing_of_the_next_ones_key),
         cmocka_unit_test(retry_by_count),
         cmocka_unit_test(the_count_starts_anew_with_each_acquisition),
         cmocka_unit_test(
