@@ -169,6 +169,12 @@ QL_API const char *ql_result_text(int result);
     X(QL_V_ERROR, "error")           /* another error of the server */         \
     X(QL_V_PROTOCOL, "protocol")     /* bytes that are no valid answer */      \
     X(QL_V_QUEUE, "queue")           /* too much unanswered already */         \
+    X(QL_V_REPAIRED, "repaired")     /* our key was gone; put back, no vote */ \
+    X(QL_V_NOTREADY, "not ready")    /* restarted, or lost its data */         \
+    X(QL_V_CLOCK, "clock")           /* its clock disagrees with the others */ \
+    X(QL_V_GROUP, "group")           /* not initialised, or of other nodes */  \
+    X(QL_V_TTL, "ttl")               /* longer than the group allows */        \
+    X(QL_V_EVICTION, "eviction")     /* it may throw keys away */              \
     X(QL_V_NOMEM, "nomem")           /* out of memory on our side */
 
 #define QL_VERDICT_ENUM(name, word) name,
@@ -204,6 +210,25 @@ typedef struct ql_node_report {
 
 typedef struct ql_client ql_client;
 typedef struct ql_lock ql_lock;
+
+/*
+ * How much is done for the lock's safety. The levels exclude each other and
+ * other Redlock clients, since each of them writes the plain key.
+ *
+ *   QL_LEVEL_PLAIN    Redlock as its page describes it. Works without Lua
+ *                     rights on other keys, and on nodes that nobody prepared.
+ *   QL_LEVEL_GUARDED  Also a fencing token; a node whose clock is off, or that
+ *                     was restarted, flushed or promoted, does not vote. The
+ *                     nodes are initialised once: quorlock-init(1).
+ *   QL_LEVEL_STRICT   Also looks in each request whether the server behind the
+ *                     connection is still the same process: for proxies.
+ */
+enum ql_level {
+    QL_LEVEL_DEFAULT,
+    QL_LEVEL_PLAIN,
+    QL_LEVEL_GUARDED,
+    QL_LEVEL_STRICT,
+};
 
 /*
  * Memory functions with malloc(3)'s contracts. They are called by any thread
@@ -250,11 +275,18 @@ typedef struct ql_client_options {
     ql_token_fn *token; /* NULL: 20 bytes of getrandom(2), as 40 hex digits */
     void *token_arg;
     const ql_allocator *allocator; /* NULL: malloc(3) and friends; copied */
+    enum ql_level level;
+    /*
+     * Guarded: how long a node remembers a lock after its end, for the fencing
+     * token and to tell that its holder died. Default one day.
+     */
+    uint32_t record_keep_ms;
 } ql_client_options;
 
 #define QL_CLIENT_OPTIONS_INIT                                                 \
     {                                                                          \
-        sizeof(ql_client_options), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL \
+        sizeof(ql_client_options), 0, 0, 0, NULL, NULL, NULL, NULL, NULL,      \
+            NULL, QL_LEVEL_DEFAULT, 0                                          \
     }
 
 /*
@@ -361,12 +393,18 @@ typedef struct ql_lock_options {
     uint32_t loss_notice_ms;
     ql_lost_fn *lost;
     void *lost_arg;
+    /*
+     * Guarded: if this holder ends without releasing, nobody gets the lock for
+     * so much longer, so that what it had begun can come to an end. Default 0;
+     * at most QL_TTL_MAX_MS.
+     */
+    uint32_t lock_delay_ms;
 } ql_lock_options;
 
 #define QL_LOCK_OPTIONS_INIT                                                   \
     {                                                                          \
         sizeof(ql_lock_options), 0, 0, QL_WAIT_FOREVER, 0, 0, NULL, NULL,      \
-            false, 0, 0, NULL, NULL                                            \
+            false, 0, 0, NULL, NULL, 0                                         \
     }
 
 /*
@@ -479,6 +517,21 @@ QL_API int ql_lock_lost_fd(ql_lock *lock);
 
 /* The token of the last attempt; "" before the first. */
 QL_API const char *ql_lock_token(const ql_lock *lock);
+
+/*
+ * The fencing token of the lock that is or was last held: larger than that of
+ * every earlier holder of the name, and below 2^53. Hand it to the resource,
+ * which refuses smaller ones than it has seen. 0: none (plain level, never
+ * held, or adopted and not extended yet).
+ */
+QL_API uint64_t ql_lock_fence(const ql_lock *lock);
+
+/*
+ * Whether the holder before us ended without releasing (the mark of a robust
+ * mutex, EOWNERDEAD): what the lock protects may be half done. Guarded level
+ * only. A contender that died in the middle of an attempt can look the same.
+ */
+QL_API bool ql_lock_owner_died(const ql_lock *lock);
 
 /*
  * What each node said in the last operation: ql_client_nodes() entries, or

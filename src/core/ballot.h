@@ -20,6 +20,7 @@ enum ql_vote {
     QL_VOTE_FAILED,  /* no usable answer; what was sent may have been done */
     QL_VOTE_UNSENT,  /* nothing was sent, so nothing can have been done */
     QL_VOTE_BARRED,  /* refused in a way that trying again will not mend */
+    QL_VOTE_SKEWED,  /* refused for the time it shows; nothing was done */
     QL_VOTES
 };
 

@@ -35,7 +35,9 @@ struct ql_rules {
     unsigned nodes;
     unsigned quorum; /* floor(nodes / 2) + 1, never less */
     uint64_t node_timeout_ns;
+    uint64_t linger_ns; /* fenced: nodes remember a lease so much longer */
     uint32_t drift_ppm;
+    bool fenced; /* every grant carries a fencing token */
 };
 
 typedef uint32_t ql_delay_fn(unsigned attempt, void *arg);
@@ -48,12 +50,14 @@ struct ql_terms {
     void *delay_arg;
     uint64_t max_hold_ns;    /* QL_NEVER: no cap */
     uint64_t loss_notice_ns; /* with renew: loss is told so long before */
+    uint64_t lock_delay_ns;  /* fenced: what nodes add to linger_ns */
     uint32_t tries;          /* 0: no limit */
     bool renew;
 };
 
 enum ql_request_kind {
     QL_REQ_ACQUIRE, /* set the key unless it is there */
+    QL_REQ_CONFIRM, /* fenced: raise the number of our key to `fence` */
     QL_REQ_EXTEND,  /* let our key last ttl_ns from now */
     QL_REQ_RELEASE, /* delete our key */
     QL_REQ_INSPECT, /* say what is there */
@@ -73,6 +77,17 @@ enum ql_event_kind {
     QL_EV_ABORT, /* no token could be drawn; the SENDs after it were not done */
 };
 
+/* Who had the key before, as a node remembers. */
+struct ql_prev {
+    enum {
+        QL_PREV_NONE,
+        QL_PREV_RELEASED,
+        QL_PREV_ENDED, /* its lease ran out */
+    } end;
+    uint32_t holder; /* a hash of its token */
+    uint64_t fence;
+};
+
 struct ql_event {
     enum ql_event_kind kind;
     uint64_t now;
@@ -84,6 +99,10 @@ struct ql_event {
     enum ql_request_kind request; /* VOTE */
     uint64_t remaining_ns;        /* VOTE: of the key that is there, if known */
     uint32_t holder;              /* VOTE: a hash of whose key; 0: not known */
+    uint64_t fence;               /* VOTE YES: the key's number. ADOPT: 0: not
+                                     known */
+    bool repaired;                /* VOTE MISSING: put back by the node */
+    struct ql_prev prev;          /* VOTE YES to an ACQUIRE */
 };
 
 enum ql_action_kind {
@@ -121,6 +140,7 @@ struct ql_action {
     unsigned node;                /* SEND */
     uint32_t round;               /* SEND: to come back with the vote */
     uint64_t ttl_ns;              /* SEND: ACQUIRE, EXTEND */
+    uint64_t fence;               /* SEND: CONFIRM, EXTEND */
 };
 
 /* No step yields more: a token, a round of sends, a few things to tell. */
@@ -168,6 +188,8 @@ struct ql_peer {
     uint8_t vote;          /* enum ql_vote, in the running round */
     uint8_t key;           /* enum ql_key */
     uint64_t remaining_ns; /* of that key, when last heard of */
+    uint64_t fence;        /* its number, as last answered with a yes */
+    struct ql_prev prev;
 };
 
 struct ql_machine {
@@ -184,6 +206,8 @@ struct ql_machine {
     uint64_t renew_at;
     uint64_t retry_at;   /* WAITING: when the next attempt starts */
     uint64_t wait_until; /* no attempt starts after this */
+    uint64_t fence;      /* the lock's token, from the grant on; 0: none */
+    bool died;           /* the holder before ended without a release */
     uint32_t attempt;    /* of this acquisition, from 1 */
     uint32_t round;      /* of the last requests; each round has a new number */
     uint32_t acquire_round;  /* the last attempt's */

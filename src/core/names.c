@@ -21,9 +21,8 @@ const char *ql_state_name(enum ql_state state)
 const char *ql_request_name(enum ql_request_kind kind)
 {
     static const char *const names[] = {
-        [QL_REQ_ACQUIRE] = "acquire",
-        [QL_REQ_EXTEND] = "extend",
-        [QL_REQ_RELEASE] = "release",
+        [QL_REQ_ACQUIRE] = "acquire", [QL_REQ_CONFIRM] = "confirm",
+        [QL_REQ_EXTEND] = "extend",   [QL_REQ_RELEASE] = "release",
         [QL_REQ_INSPECT] = "inspect",
     };
     return NAME(names, kind);
@@ -36,6 +35,7 @@ const char *ql_vote_name(enum ql_vote vote)
         [QL_VOTE_YES] = "yes",         [QL_VOTE_MISSING] = "missing",
         [QL_VOTE_FOREIGN] = "foreign", [QL_VOTE_FAILED] = "failed",
         [QL_VOTE_UNSENT] = "unsent",   [QL_VOTE_BARRED] = "barred",
+        [QL_VOTE_SKEWED] = "skewed",
     };
     return NAME(names, vote);
 }

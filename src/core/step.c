@@ -55,6 +55,8 @@ static void vote(struct ql_machine *m, const struct ql_event *ev,
         else if (ev->round == m->extend_round)
             ql_repair_vote(m, ev);
         break;
+    case QL_REQ_CONFIRM:
+        break;
     case QL_REQ_EXTEND:
         if (ev->round == m->extend_round)
             ql_extend_vote(m, ev, out);

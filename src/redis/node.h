@@ -39,6 +39,7 @@
 #define QL_REDIS_NODE_H
 
 #include "base/mem.h"
+#include "guard/record.h"
 #include "redis/address.h"
 
 struct ql_node;
@@ -48,7 +49,24 @@ enum ql_command_kind {
     QL_CMD_EXTEND,  /* lua/extend.lua */
     QL_CMD_RELEASE, /* lua/release.lua */
     QL_CMD_INSPECT, /* lua/inspect.lua */
+    QL_CMD_CONFIRM, /* lua/guarded_confirm.lua */
+    QL_CMD_RECORD,  /* lua/node.lua: the node's own record */
 };
+
+/*
+ * With it a command is carried out by its guarded script, lua/guarded_*.lua.
+ * The node adds what it knows itself: its run_id, and the largest number that
+ * it has answered with.
+ */
+struct ql_guard {
+    const char *cfg; /* the group, as this client knows it */
+    uint64_t fence;  /* ACQUIRE: proposed. CONFIRM, EXTEND: the token */
+    uint64_t low_us, high_us; /* of the node's TIME */
+    uint64_t linger_ms, keep_ms;
+    bool strict;
+};
+
+#define QL_RECORD_ARGS 8
 
 /* Copied as far as needed by ql_node_send(). */
 struct ql_command {
@@ -58,9 +76,9 @@ struct ql_command {
     const char *name; /* the key; may hold any bytes */
     size_t name_len;
     const char *token; /* a string; "" for an INSPECT that has none */
-    const char *label; /* SET: a string; "" for none */
-    uint64_t ttl_ms;   /* SET, EXTEND: at least 1. RELEASE: how long the key
-                          may live yet, for the debt */
+    const char *label; /* SET, guarded EXTEND: a string; "" for none */
+    uint64_t ttl_ms;   /* SET, EXTEND: at least 1. RELEASE: the longest that
+                          any of its keys was to live, for the debt */
 };
 
 /*
@@ -70,6 +88,12 @@ struct ql_command {
  *   EXTEND   GRANTED; MISSING; HELD with text and remaining_ms
  *   RELEASE  GRANTED (deleted); MISSING; HELD with text and remaining_ms
  *   INSPECT  GRANTED (our token) with remaining_ms; MISSING; HELD with both
+ *   CONFIRM  GRANTED with fence; MISSING (not ours)
+ *   RECORD   GRANTED with record
+ *
+ * With a guard also, and nothing was done then: NOTREADY with the script's
+ * reason in text, CLOCK, TTL, GROUP (the reason is "cfg"); and for an EXTEND
+ * REPAIRED.
  */
 struct ql_answer {
     enum ql_command_kind kind;
@@ -83,6 +107,12 @@ struct ql_answer {
     size_t text_len;
     int64_t remaining_ms; /* -1: not known, or the key has no expiry */
     uint64_t took_ns;     /* since it was sent */
+    uint64_t time_us;     /* the node's TIME; 0: it was not in the answer */
+    uint64_t fence;       /* GRANTED, REPAIRED, guarded INSPECT; 0: none */
+    int prev;             /* GRANTED SET: 0 none, 1 released, 2 ended */
+    uint64_t prev_fence;  /* and whose that was */
+    const char *prev_token;
+    const struct ql_record *record; /* RECORD: as it is now */
 };
 
 /* Must not call back into the node, except for ql_node_send(). */
@@ -102,6 +132,7 @@ struct ql_node_config {
     uint64_t node_timeout_ns;
     uint64_t connect_timeout_ns;
     uint64_t seed; /* for the jitter of reconnecting */
+    bool guarded;  /* the greeting also looks at the node's record */
     ql_node_answer_fn *answer;
     ql_node_ready_fn *ready;
     ql_node_closing_fn *closing;
@@ -176,6 +207,9 @@ unsigned ql_node_pending_releases(const struct ql_node *node);
 /* READY from now on counts as `verdict`, in the words `text`, and nothing but
  * releases is taken: QL_V_DUPLICATE. Until the next greeting. */
 void ql_node_bar(struct ql_node *node, ql_verdict verdict, const char *text);
+
+/* What the last greeting saw, for ql_group_judge(); reachable or not. */
+void ql_node_sight(const struct ql_node *node, struct ql_sight *ret_sight);
 
 /* What is known of it; the strings are copied. */
 void ql_node_describe(const struct ql_node *node, ql_node_info *ret_info);

@@ -37,6 +37,9 @@ int ql_script_of(enum ql_command_kind kind)
         return 1;
     case QL_CMD_INSPECT:
         return 2;
+    case QL_CMD_CONFIRM:
+    case QL_CMD_RECORD:
+        break;
     }
     return -1;
 }
