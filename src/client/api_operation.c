@@ -200,6 +200,7 @@ int ql_lock_adopt(ql_lock *lock, const char *token)
         rc = QL_E_STATE;
     if (rc == QL_OK) {
         memcpy(lock->token, token, strlen(token) + 1);
+        lock->longest_ns = 0;
         forget_loss(lock);
         ql_drive(lock, (struct ql_event){.kind = QL_EV_ADOPT});
     }

@@ -141,11 +141,12 @@ struct ql_lock {
     int64_t wait_ms;
     struct ql_op op;
     int last_result;
-    int lost;         /* 0, or why */
-    int lost_fd;      /* -1: never asked for */
-    uint32_t awaited; /* requests whose answers will name this lock */
-    bool freed;       /* by the caller; goes when nothing is awaited */
-    bool queued;      /* in client->finished */
+    int lost;            /* 0, or why */
+    int lost_fd;         /* -1: never asked for */
+    uint32_t awaited;    /* requests whose answers will name this lock */
+    uint64_t longest_ns; /* the longest ttl that was sent with the token */
+    bool freed;          /* by the caller; goes when nothing is awaited */
+    bool queued;         /* in client->finished */
     bool counted_busy;
     char token[QL_TOKEN_MAX + 1];
     struct ql_note *note;      /* one per node, behind the machine */

@@ -37,11 +37,17 @@ static uint64_t ms_of(uint64_t ns)
     return ns / QL_NS_PER_MS + (ns % QL_NS_PER_MS != 0);
 }
 
+/*
+ * How long a key may live that the release does not reach. Not what is left of
+ * a ttl: a request that the network or the server held up, for longer than the
+ * machine waited for it, may have set the key a moment ago.
+ */
 static uint64_t release_ttl_ms(const struct ql_lock *lock)
 {
     const struct ql_machine *m = &lock->machine;
+    uint64_t left_ns = ql_time_sub(m->expires_at, m->now);
 
-    return ms_of(ql_time_sub(m->expires_at, m->now)) + 1;
+    return ms_of(ql_time_max(left_ns, lock->longest_ns)) + 1;
 }
 
 static void note_refusal(struct refused *refused,
@@ -86,6 +92,7 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
     };
     ql_verdict verdict;
 
+    lock->longest_ns = ql_time_max(lock->longest_ns, action->ttl_ns);
     if (release && acquire_refused(refused, action->node)) {
         note_refusal(refused, action, QL_VOTE_UNSENT);
         return;
@@ -114,6 +121,7 @@ static int draw_token(struct ql_lock *lock)
     if (client->token(token, client->token_arg) != 0 || !ql_token_valid(token))
         return QL_E_RANDOM;
     memcpy(lock->token, token, sizeof(token));
+    lock->longest_ns = 0;
     ql_note_reset(lock);
     return QL_OK;
 }

@@ -60,6 +60,21 @@ void ql_connection_close(struct ql_node *node, enum ql_socket_end end)
     node->reader = NULL;
 }
 
+/*
+ * What is to be released may have been set as late as this, but not later: it
+ * went down the same connection, or down one that ended before.
+ */
+static void owe_from(struct ql_request *request, uint64_t now)
+{
+    uint64_t late = now > request->sent_at ? now - request->sent_at : 0;
+
+    if (!request->owed)
+        request->expires_at = late > UINT64_MAX - request->expires_at
+                                  ? UINT64_MAX
+                                  : request->expires_at + late;
+    request->owed = true;
+}
+
 void ql_connection_owe(struct ql_node *node, struct ql_request *request,
                        uint64_t now)
 {
@@ -77,6 +92,7 @@ void ql_connection_owe(struct ql_node *node, struct ql_request *request,
         ql_request_free(request);
         return;
     }
+    owe_from(request, now);
     request->quiet = true;
     request->retried = false;
     ql_queue_push(debts, request);

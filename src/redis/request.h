@@ -25,6 +25,7 @@ struct ql_request {
     uint8_t script; /* GREET, LOAD: which script is loaded */
     bool quiet;     /* nobody wants the answer */
     bool retried;   /* after NOSCRIPT */
+    bool owed;      /* it is a debt, or was one */
     bool secret;    /* holds a password */
     char token[QL_TOKEN_MAX + 1];
 };

@@ -126,6 +126,45 @@ static void an_expired_debt_is_forgotten(void **state)
     assert_int_equal(probe_mem_used, 0);
 }
 
+/* The acquire in front of it may have come through at the last moment. */
+static void a_debt_counts_from_the_break(void **state)
+{
+    struct fake_peer *peer = fake_peer_start("ACCEPT\n"
+                                             "GREET\n"
+                                             "EXPECT PX\n"
+                                             "EXPECT EVALSHA\n"
+                                             "PAUSE\n"
+                                             "CLOSE\n"
+                                             "ACCEPT\n"
+                                             "GREET\n"
+                                             "EXPECT EVALSHA\n"
+                                             "CLOSE\n"
+                                             "ACCEPT\n"
+                                             "GREET\n"
+                                             "EXPECT-EOF\n");
+    struct probe *probe = probe_ready(fake_peer_url(peer));
+
+    (void)state;
+    probe_send(probe, QL_CMD_SET, 1, "one");
+    probe_send(probe, QL_CMD_RELEASE, 2, "one");
+    probe_flush(probe);
+    fake_peer_wait_pause(peer, 1);
+    probe->now += 20000 * PROBE_NS_PER_MS;
+    fake_peer_go(peer);
+    probe_until_answers(probe, 2);
+    probe->now += 11000 * PROBE_NS_PER_MS;
+    probe_reconnect(probe); /* and the debt is still sent */
+    /* The second break gives it no more time: the acquire was with the first
+     * connection. */
+    probe_until_state(probe, QL_NODE_DOWN);
+    assert_int_equal(ql_node_pending_releases(probe->node), 1);
+    probe->now += 1000 * PROBE_NS_PER_MS;
+    probe_reconnect(probe);
+    assert_int_equal(ql_node_pending_releases(probe->node), 0);
+    probe_free(probe);
+    fake_peer_stop(peer);
+}
+
 static void debts_are_bounded(void **state)
 {
     struct probe *probe = probe_new("/tmp/quorlock-nobody-listens-here");
@@ -345,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_reset_answers_everything),
         cmocka_unit_test(debts_are_paid_first_after_the_greeting),
         cmocka_unit_test(an_expired_debt_is_forgotten),
+        cmocka_unit_test(a_debt_counts_from_the_break),
         cmocka_unit_test(debts_are_bounded),
         cmocka_unit_test(a_peer_that_closes_before_reading),
         cmocka_unit_test(tries_come_further_and_further_apart),
