@@ -48,6 +48,7 @@ struct ql_sight {
     bool durable; /* appendfsync always, as far as CONFIG GET may be asked */
     char eviction[32];
     struct ql_record record;
+    uint64_t sent_ns, got_ns; /* by our clock: around record.now_us */
 };
 
 /* Fields as lua/node.lua answers them, from cfg on; false: not a record. */

@@ -66,7 +66,7 @@ struct ql_guard {
     bool strict;
 };
 
-#define QL_RECORD_ARGS 8
+#define QL_RECORD_ARGS 9
 
 /* Copied as far as needed by ql_node_send(). */
 struct ql_command {
@@ -79,6 +79,9 @@ struct ql_command {
     const char *label; /* SET, guarded EXTEND: a string; "" for none */
     uint64_t ttl_ms;   /* SET, EXTEND: at least 1. RELEASE: the longest that
                           any of its keys was to live, for the debt */
+    const struct ql_guard *guard; /* NULL: the plain level */
+    /* RECORD: the verb and what follows it; NULL after the last. No name. */
+    const char *record[QL_RECORD_ARGS + 1];
 };
 
 /*
