@@ -52,6 +52,7 @@ struct sim_client {
     uint64_t stopped_until; /* paused */
     uint64_t wake_at;       /* the wake-up that counts */
     struct vclock boot, wall;
+    uint64_t boot_paused;   /* what it showed when the machine was paused */
     uint64_t unpunctual_at; /* when it last ran late, by no fault of its own */
     uint64_t jumped_at;     /* when its wall clock was last set forward */
     uint64_t tainted_until; /* as a node's */

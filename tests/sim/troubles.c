@@ -209,17 +209,22 @@ static void jumped(struct world *w, struct sim_client *c)
         c->handle[i].notice_possible = false;
 }
 
-/* The boot clock has stood still while the machine was paused; if the pause was
- * long enough to be seen, the wall clock was put right. */
+/*
+ * The boot clock has stood still while the machine was paused; if the pause was
+ * long enough to be seen, the wall clock was put right. How far the clock would
+ * have come is asked, not reckoned: its rate may have changed meanwhile, and a
+ * boot clock never goes back.
+ */
 static void resume_machine(struct world *w, uint64_t index, uint64_t ns)
 {
     struct sim_client *c = &w->client[index];
+    int64_t passed = (int64_t)(vclock_read(&c->boot, w->now) - c->boot_paused);
 
     if (c->stopped_until != w->now) /* it was resumed by something else */
         return;
-    vclock_step(&c->boot, w->now, -(int64_t)ns);
+    vclock_step(&c->boot, w->now, -passed);
     if (ns < 2 * S)
-        vclock_step(&c->wall, w->now, -(int64_t)ns);
+        vclock_step(&c->wall, w->now, -passed);
     jumped(w, c);
     client_plan(w, c);
 }
@@ -231,6 +236,7 @@ static void pause_machine(struct world *w, struct sim_client *c, uint64_t ns)
     if (c->inside || w->now < c->stopped_until)
         return;
     client_pause(w, c, ns);
+    c->boot_paused = vclock_read(&c->boot, w->now);
     events_plan(&w->events, w->now + ns, resume_machine, c->index, ns);
 }
 
