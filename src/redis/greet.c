@@ -61,7 +61,7 @@ static bool push_auth(struct ql_node *node, uint64_t now)
 
 static bool push_scripts(struct ql_node *node, uint64_t now)
 {
-    for (unsigned i = 0; i < QL_SCRIPTS; i++) {
+    for (unsigned i = 0; i < QL_SCRIPTS_PLAIN; i++) {
         struct ql_request request = {
             .job = QL_JOB_GREET, .kind = STEP_LOAD, .sent_at = now};
 

@@ -59,7 +59,7 @@ static void take_load(struct ql_node *node)
 static void load_again(struct ql_node *node, uint64_t now)
 {
     struct ql_request request = ql_queue_pop(&node->queue);
-    unsigned script = (unsigned)ql_script_of(request.kind);
+    unsigned script = (unsigned)ql_script_of(request.kind, false);
     struct ql_request load = {.job = QL_JOB_LOAD, .sent_at = now};
 
     request.retried = true;
@@ -105,7 +105,7 @@ static void take_answer(struct ql_node *node, uint64_t now)
     struct ql_answer answer = {.sent = true};
     struct ql_request request, copy;
     bool noscript = root->type == QL_VALUE_ERROR &&
-                    ql_script_of(first->kind) >= 0 &&
+                    ql_script_of(first->kind, false) >= 0 &&
                     ql_verdict_is_noscript(root->string, root->len);
 
     if (noscript && !first->retried) {

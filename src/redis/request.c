@@ -95,7 +95,7 @@ static uint64_t expiry(uint64_t now, uint64_t ttl_ms)
 bool ql_request_command(struct ql_request *ret_request,
                         const struct ql_command *command, uint64_t now)
 {
-    int script = ql_script_of(command->kind);
+    int script = ql_script_of(command->kind, false);
     struct ql_request request = {
         .owner = command->owner,
         .sent_at = now,

@@ -15,9 +15,9 @@
 
 /* A new file in lua/ that is not listed here is an unused variable. */
 static const struct ql_script *const all[QL_SCRIPTS] = {
-    &extend,
-    &release,
-    &inspect,
+    &extend,          &release,         &inspect,
+    &guarded_acquire, &guarded_extend,  &guarded_release,
+    &guarded_inspect, &guarded_confirm, &node,
 };
 
 const struct ql_script *ql_script_at(unsigned index)
@@ -26,20 +26,21 @@ const struct ql_script *ql_script_at(unsigned index)
     return all[index];
 }
 
-int ql_script_of(enum ql_command_kind kind)
+int ql_script_of(enum ql_command_kind kind, bool guarded)
 {
     switch (kind) {
     case QL_CMD_SET:
-        return -1;
+        return guarded ? 3 : -1;
     case QL_CMD_EXTEND:
-        return 0;
+        return guarded ? 4 : 0;
     case QL_CMD_RELEASE:
-        return 1;
+        return guarded ? 5 : 1;
     case QL_CMD_INSPECT:
-        return 2;
+        return guarded ? 6 : 2;
     case QL_CMD_CONFIRM:
+        return 7;
     case QL_CMD_RECORD:
-        break;
+        return 8;
     }
     return -1;
 }

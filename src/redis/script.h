@@ -13,12 +13,13 @@ struct ql_script {
     const char *source;
 };
 
-#define QL_SCRIPTS 3
+#define QL_SCRIPTS_PLAIN 3 /* the first ones: all that the plain level needs   \
+                            */
+#define QL_SCRIPTS 9
 
-/* All of them, for the greeting to load. */
 const struct ql_script *ql_script_at(unsigned index);
 
 /* The index of the script that carries out a command; -1: a plain command. */
-int ql_script_of(enum ql_command_kind kind);
+int ql_script_of(enum ql_command_kind kind, bool guarded);
 
 #endif

@@ -171,7 +171,7 @@ static bool greet(struct fake_peer *peer)
     static const char info[] = "+OK\r\n$7\r\nrun_id:\r\n$0\r\n\r\n$0\r\n\r\n";
     char sha1[64];
 
-    for (unsigned i = 0; i < QL_SCRIPTS; i++) {
+    for (unsigned i = 0; i < QL_SCRIPTS_PLAIN; i++) {
         const char *source = ql_script_at(i)->source;
 
         if (!expect(peer, source, strlen(source)) || !expect(peer, "\r\n", 2))
@@ -179,7 +179,7 @@ static bool greet(struct fake_peer *peer)
     }
     if (!send_all(peer, info, sizeof info - 1))
         return false;
-    for (unsigned i = 0; i < QL_SCRIPTS; i++) {
+    for (unsigned i = 0; i < QL_SCRIPTS_PLAIN; i++) {
         snprintf(sha1, sizeof sha1, "$40\r\n%s\r\n", ql_script_at(i)->sha1);
         if (!send_all(peer, sha1, strlen(sha1)))
             return false;

@@ -123,7 +123,7 @@ static void add_ttl(struct pair *p)
 
 static void make_script(struct pair *p)
 {
-    unsigned index = (unsigned)dice_below(&p->dice, QL_SCRIPTS);
+    unsigned index = (unsigned)dice_below(&p->dice, QL_SCRIPTS_PLAIN);
 
     add(p, "EVALSHA");
     add(p, ql_script_at(index)->sha1);
@@ -277,7 +277,7 @@ static void ask_both(struct pair *p)
 
 static void load_scripts(struct pair *p)
 {
-    for (unsigned i = 0; i < QL_SCRIPTS; i++) {
+    for (unsigned i = 0; i < QL_SCRIPTS_PLAIN; i++) {
         const char *source = ql_script_at(i)->source;
 
         p->words = 0;
