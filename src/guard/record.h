@@ -51,7 +51,8 @@ struct ql_sight {
     uint64_t sent_ns, got_ns; /* by our clock: around record.now_us */
 };
 
-/* Fields as lua/node.lua answers them, from cfg on; false: not a record. */
+/* Fields as lua/node.lua answers them, from cfg on. What our scripts would not
+ * have written makes it STRANGE; false: not even `now` is a time. */
 #define QL_RECORD_FIELDS 12
 bool ql_record_read(struct ql_record *record, const char *now,
                     const char *const field[QL_RECORD_FIELDS]);
