@@ -61,7 +61,7 @@ local verb = {}
 local arguments = {
     look = {0}, form = {6, 2, 3, 6}, activate = {3}, quarantine = {7, 3, 4, 7},
     ready = {6, 3, 4, 5}, durable = {2}, verified = {2}, next = {3},
-    join = {7, 3, 4, 7}, settle = {1}, remove = {1},
+    join = {7, 3, 4, 7}, settle = {1}, remove = {1}, again = {7, 2, 3, 6, 7},
 }
 
 function verb.look()
@@ -150,9 +150,14 @@ function verb.join(cfg, prev, max_ttl, slack, run, members, hw)
     end
 end
 
+-- The list before is served no longer. Until what it granted has ended there
+-- is no further step: `at` tells since when.
 function verb.settle(cfg)
-    if was.cfg == cfg and not absent then
+    if was.cfg == cfg and was.prev ~= '' then
         set('prev', '')
+        if was.state == 'ready' then
+            set('at', digits(now))
+        end
     end
 end
 
@@ -160,6 +165,12 @@ function verb.remove(cfg)
     if not absent and cfg ~= '' and (was.cfg == cfg or was.prev == cfg) then
         set('state', 'removed', 'run', '')
     end
+end
+
+-- A majority has lost its records: an operator has the group begin anew. What
+-- was granted before has ended when the quarantine has.
+function verb.again(cfg, max_ttl, slack, members, run, ref, hw)
+    write('quarantine', cfg, '', max_ttl, slack, '', run, ref, members, hw)
 end
 
 local shape = arguments[ARGV[1]]
