@@ -13,7 +13,11 @@
 #define QL_MAX_TTL_DEFAULT_MS UINT64_C(300000)
 #define QL_SLACK_DEFAULT_MS   UINT64_C(500)
 
-/* What this client should do about one node, now: a verb of lua/node.lua. */
+/*
+ * What this client should do about one node, now: a verb of lua/node.lua. Its
+ * answer is the node's record, and all is judged anew. A duty that has changed
+ * nothing need not be done again within a second.
+ */
 enum ql_duty {
     QL_DUTY_NONE,
     QL_DUTY_FORM,
@@ -22,6 +26,7 @@ enum ql_duty {
     QL_DUTY_READY,
     QL_DUTY_DURABLE,
     QL_DUTY_VERIFIED,
+    QL_DUTY_LOOK, /* what it said is too old for another's READY */
 };
 
 struct ql_standing {
@@ -34,9 +39,12 @@ struct ql_standing {
 struct ql_group {
     bool known;               /* cfg and the rest are; else no node may vote */
     char cfg[QL_CFG_MAX + 1]; /* what this client speaks for */
+    /* Of the newest record: what a node is given that has lost its own. In the
+     * middle of a change of members they are not what `cfg` is. */
+    char newest[QL_CFG_MAX + 1], prev[QL_CFG_MAX + 1];
     uint64_t max_ttl_ms, slack_ms;
     char members[QL_MEMBERS_MAX + 1];
-    uint64_t hw; /* for QL_DUTY_READY: of enough other nodes */
+    uint64_t hw; /* for READY: of enough other nodes; for FORM */
     struct ql_standing node[QL_NODES_MAX];
 };
 
@@ -44,10 +52,14 @@ struct ql_group_view {
     unsigned nodes;
     uint32_t drift_ppm;
     uint64_t max_ttl_ms, slack_ms; /* for a group that is formed now */
-    bool may_form;                 /* without being asked: see `uptime_s` */
+    /* Without being asked, if all have been up for long. Not for a client that
+     * has known a group on these nodes: they would all have lost it. */
+    bool may_form;
     const struct ql_sight *const *sight; /* `nodes` of them */
     const char *const *address;          /* likewise, for texts */
-    uint64_t ref_us; /* the median of the nodes' TIME now; 0: not known */
+    /* The median of the nodes' TIME now. 0: not known; then no quarantine
+     * begins or ends, because it is timed by this clock, too. */
+    uint64_t ref_us;
     /* The nodes' TIME now, as estimated; 0: not known. */
     const uint64_t *time_us;
 };
@@ -63,14 +75,17 @@ uint64_t ql_quarantine_us(uint64_t max_ttl_ms, uint64_t slack_ms,
 void ql_group_derive(char cfg[QL_CFG_MAX + 1], unsigned nodes,
                      const char *const *run_id);
 
-/* The words of lua/node.lua for a duty: fills argv, NULL-terminated, from the
- * texts in `text`. */
+/*
+ * The words of lua/node.lua for a duty: fills argv, NULL-terminated, from the
+ * texts in `text`, the group's and the sight's, which must outlive them.
+ */
+#define QL_DUTY_WORDS 8 /* at most, and the NULL */
 struct ql_duty_text {
     char number[3][24];
 };
 void ql_duty_words(enum ql_duty duty, const struct ql_group *group,
                    const struct ql_sight *sight, uint64_t ref_us,
                    uint32_t drift_ppm, struct ql_duty_text *text,
-                   const char **argv);
+                   const char *argv[QL_DUTY_WORDS + 1]);
 
 #endif
