@@ -32,9 +32,24 @@ static enum ql_outcome describe(const struct ql_machine *m)
     return largest >= m->rules->quorum ? QL_OUT_HELD : QL_OUT_SPLIT;
 }
 
+/*
+ * The tidying up has outlasted the pause, and with it all that was random in
+ * when the next attempt begins. Contenders that are equally far from the nodes
+ * would collide in step for ever, so a part of the pause is waited for now.
+ */
+static void spread_retry(struct ql_machine *m)
+{
+    uint64_t pause = ql_time_sub(m->retry_at, m->t0);
+    uint64_t part = ql_rand_between(&m->rand, 0, pause);
+
+    m->retry_at = ql_time_min(ql_time_add(m->now, part), m->wait_until);
+}
+
 static void finish(struct ql_machine *m, struct ql_actions *out)
 {
     if (m->retry_allowed && !barred(m)) {
+        if (m->now >= m->retry_at)
+            spread_retry(m);
         ql_set_state(m, QL_ST_WAITING);
         return;
     }

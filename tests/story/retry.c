@@ -128,8 +128,8 @@ STORY(the_delay_counts_from_the_decision)
     story(&(struct story_terms){.nodes = 1, .node_timeout_ms = 500},
           "t=0.000  acquire    -> token; ask acquire of all\n"
           "t=0.001  n1 held    -> ask release of all\n"
-          "t=0.200  n1 held by A -> wait until 0.101\n"
-          "t=0.200  time       -> token; ask acquire of all\n");
+          "t=0.100  n1 held by A -> wait until 0.101\n"
+          "t=0.101  time       -> token; ask acquire of all\n");
 }
 
 static uint32_t grows(unsigned attempt, void *arg)
@@ -137,13 +137,36 @@ static uint32_t grows(unsigned attempt, void *arg)
     return attempt * *(const uint32_t *)arg;
 }
 
-STORY(a_cleaning_that_outlasts_the_delay_leads_to_the_next_attempt)
+/* Or nothing in when it comes would be random. */
+STORY(a_cleaning_that_outlasts_the_delay_is_followed_by_a_part_of_it)
 {
     story(&(struct story_terms){.nodes = 1, .node_timeout_ms = 500},
           "t=0.000  acquire    -> token; ask acquire of all\n"
           "t=0.001  n1 held    -> ask release of all\n"
+          "t=0.101  n1 held by A -> wait until 0.117524998\n"
+          "t=due    time       -> token; ask acquire of all\n");
+    story(&(struct story_terms){.nodes = 1, .node_timeout_ms = 500},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 held    -> ask release of all\n"
+          "t=0.501  time       -> wait until 0.517524998\n"
+          "t=due    time       -> token; ask acquire of all\n"
+          "t=0.518  due?       -> 1.017524998\n");
+}
+
+STORY(a_cleaning_that_outlasts_the_wait_is_followed_by_the_last_attempt)
+{
+    story(&(struct story_terms){.nodes = 1, .node_timeout_ms = 500},
+          "t=0.000  acquire within 0.150 -> token; ask acquire of all\n"
+          "t=0.001  n1 held    -> ask release of all\n"
+          "t=0.140  n1 held by A -> wait until 0.150\n"
+          "t=due    time       -> token; ask acquire of all\n");
+    story(&(struct story_terms){.nodes = 1, .node_timeout_ms = 500},
+          "t=0.000  acquire within 0.150 -> token; ask acquire of all\n"
+          "t=0.001  n1 held    -> ask release of all\n"
           "t=0.501  time       -> token; ask acquire of all\n"
-          "t=0.501  due?       -> 1.001\n");
+          "t=0.502  n1 release: held\n"
+          "t=0.503  n1 held    -> ask release of all\n"
+          "t=0.504  n1 held by A -> HELD BY ANOTHER\n");
 }
 
 STORY(the_callers_own_delay_is_asked_with_the_number_of_the_attempt)
@@ -230,7 +253,9 @@ int main(void)
         cmocka_unit_test(one_try_is_one_attempt),
         cmocka_unit_test(the_delay_counts_from_the_decision),
         cmocka_unit_test(
-            a_cleaning_that_outlasts_the_delay_leads_to_the_next_attempt),
+            a_cleaning_that_outlasts_the_delay_is_followed_by_a_part_of_it),
+        cmocka_unit_test(
+            a_cleaning_that_outlasts_the_wait_is_followed_by_the_last_attempt),
         cmocka_unit_test(
             the_callers_own_delay_is_asked_with_the_number_of_the_attempt),
         cmocka_unit_test(trap_14_a_delay_of_nothing_does_not_spin),
