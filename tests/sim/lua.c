@@ -13,41 +13,52 @@
 #include "redis/script.h"
 #include "redis_model.h"
 
-#define ARGS_MAX 8
+#define ARGS_MAX 40
 
 static lua_State *lua;
 static int chunk[QL_SCRIPTS]; /* compiled, in Lua's registry */
 static struct redis *running;
 
-/* What a command answered inside a script: the first value of `reply`. */
-static int push_reply(lua_State *L, const struct bytes *reply)
+/* What a command answered inside a script: the first value of `at`. Returns
+ * what comes after it. */
+static const char *push_reply(lua_State *L, const char *at)
 {
-    const char *at = bytes_first(reply);
-    size_t line = bytes_count(reply) - 2;
+    const char *line = strchr(at, '\r') + 2;
     long long number = strtoll(at + 1, NULL, 10);
 
     switch (at[0]) {
     case ':':
         lua_pushnumber(L, (lua_Number)number);
-        return 1;
+        return line;
     case '$':
-        if (number < 0)
+        if (number < 0) {
             lua_pushboolean(L, 0);
-        else
-            lua_pushlstring(L, strchr(at, '\n') + 1, (size_t)number);
-        return 1;
+            return line;
+        }
+        lua_pushlstring(L, line, (size_t)number);
+        return line + number + 2;
+    case '*':
+        lua_createtable(L, (int)number, 0);
+        for (int i = 1; i <= number; i++) {
+            line = push_reply(L, line);
+            lua_rawseti(L, -2, i);
+        }
+        return line;
     case '+':
         lua_createtable(L, 0, 1);
-        lua_pushlstring(L, at + 1, line - 1);
+        lua_pushlstring(L, at + 1, (size_t)(line - at) - 3);
         lua_setfield(L, -2, "ok");
-        return 1;
+        return line;
     default: /* redis.call() passes errors on */
-        lua_pushlstring(L, at + 1, line - 1);
-        return lua_error(L);
+        lua_pushlstring(L, at + 1, (size_t)(line - at) - 3);
+        lua_error(L);
+        return line;
     }
 }
 
-/* Lua prints a number as "%.14g", which takes longer than all the rest. */
+/* A number is printed as "%.17g", which takes longer than all the rest. */
+#define DIGITS_MAX 32
+
 static void read_word(lua_State *L, int index, struct word *word, char *digits)
 {
     lua_Number number;
@@ -64,6 +75,9 @@ static void read_word(lua_State *L, int index, struct word *word, char *digits)
             digits[word->len++] = (char)('0' + (int)number % 10);
             return;
         }
+        word->bytes = digits;
+        word->len = (size_t)snprintf(digits, DIGITS_MAX, "%.17g", number);
+        return;
     }
     word->bytes = luaL_checklstring(L, index, &word->len);
 }
@@ -72,7 +86,7 @@ static int call(lua_State *L)
 {
     static struct bytes reply;
     struct word argv[ARGS_MAX];
-    char digits[ARGS_MAX][4];
+    char digits[ARGS_MAX][DIGITS_MAX];
     int argc = lua_gettop(L);
 
     bytes_take(&reply, bytes_count(&reply));
@@ -80,9 +94,21 @@ static int call(lua_State *L)
         return luaL_error(L, "ERR wrong number of arguments");
     for (int i = 0; i < argc; i++)
         read_word(L, i + 1, &argv[i], digits[i]);
-    if (!redis_run_key_command(running, (unsigned)argc, argv, &reply))
+    if (!redis_run_key_command(running, (unsigned)argc, argv, &reply) &&
+        !redis_run_server_command(running, (unsigned)argc, argv, &reply))
         return luaL_error(L, "ERR Unknown Redis command called from script");
-    return push_reply(L, &reply);
+    bytes_put(&reply, "", 1);
+    push_reply(L, bytes_first(&reply));
+    return 1;
+}
+
+/* A table that is sent as an error. */
+static int error_reply(lua_State *L)
+{
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, "err");
+    return 1;
 }
 
 static void compile(void)
@@ -93,6 +119,8 @@ static void compile(void)
     lua_createtable(lua, 0, 1);
     lua_pushcfunction(lua, call);
     lua_setfield(lua, -2, "call");
+    lua_pushcfunction(lua, error_reply);
+    lua_setfield(lua, -2, "error_reply");
     lua_setglobal(lua, "redis");
     for (unsigned i = 0; i < QL_SCRIPTS; i++) {
         const struct ql_script *script = ql_script_at(i);
@@ -116,6 +144,20 @@ static void set_words(const char *name, unsigned count, const struct word *word)
     lua_setglobal(lua, name);
 }
 
+/* A table with the field "err" or "ok" is no array. */
+static bool put_line(struct bytes *reply, const char *field,
+                     void (*put)(struct bytes *reply, const char *text))
+{
+    bool is_one;
+
+    lua_getfield(lua, -1, field);
+    is_one = lua_type(lua, -1) == LUA_TSTRING;
+    if (is_one)
+        put(reply, lua_tostring(lua, -1));
+    lua_pop(lua, 1);
+    return is_one;
+}
+
 /* The value on top of Lua's stack, as a reply; and takes it off. */
 static void put_value(struct bytes *reply)
 {
@@ -137,6 +179,9 @@ static void put_value(struct bytes *reply)
             reply_nil(reply);
         break;
     case LUA_TTABLE:
+        if (put_line(reply, "err", reply_error) ||
+            put_line(reply, "ok", reply_status))
+            break;
         for (;; count++, lua_pop(lua, 1)) {
             lua_rawgeti(lua, -1, (int)count + 1);
             if (lua_isnil(lua, -1))

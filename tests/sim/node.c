@@ -6,7 +6,7 @@
 #include "redis/script.h"
 #include "world.h"
 
-#define WORDS_MAX 12
+#define WORDS_MAX 24
 
 static void new_run_id(struct world *w, struct sim_node *node)
 {
@@ -22,6 +22,7 @@ void node_open(struct world *w, unsigned index)
     /* Some time between 1970 and today. */
     node->clock.base = dice_below(&w->dice, UINT64_C(1700000000) * S);
     new_run_id(w, node);
+    node->redis.began_us = (int64_t)(vclock_read(&node->clock, w->now) / US);
 }
 
 void node_free(struct sim_node *node)
@@ -123,7 +124,8 @@ static void serve(struct world *w, struct conn *conn)
         return;
     sync_if_due(w, node);
     bytes_take(&reply, bytes_count(&reply));
-    node->redis.now_ms = node_clock_ms(w, node);
+    node->redis.now_us = (int64_t)(vclock_read(&node->clock, w->now) / US);
+    node->redis.now_ms = node->redis.now_us / 1000;
     node->redis.stray =
         conn->mine == END_CLOSED || conn->my_error || conn->their_eof;
     if (w->now >= node->loading_until && node->redis.refusal == REFUSES_LOADING)
@@ -243,6 +245,7 @@ void node_start(struct world *w, unsigned index)
         return;
     node->state = NODE_RUNS;
     new_run_id(w, node);
+    node->redis.began_us = (int64_t)(vclock_read(&node->clock, w->now) / US);
     if (dice_chance(&w->dice, 500000)) {
         node->redis.refusal = REFUSES_LOADING;
         node->loading_until = w->now + dice_below(&w->dice, S);

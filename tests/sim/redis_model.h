@@ -2,8 +2,8 @@
 /*
  * One Redis server without its network: words of a command in, the bytes of the
  * reply out. It knows what quorlock sends, and no more: SET, the scripts of
- * lua/ with what they call, SCRIPT LOAD, INFO. tests/sim/conformance.c holds
- * its answers against those of a real server.
+ * lua/ with what they call, SCRIPT LOAD, INFO, CONFIG GET.
+ * tests/sim/conformance.c holds its answers against those of a real server.
  */
 #ifndef TESTS_SIM_REDIS_MODEL_H
 #define TESTS_SIM_REDIS_MODEL_H
@@ -22,9 +22,13 @@ enum refusal {
 
 struct redis {
     struct keyspace keys;
-    int64_t now_ms;   /* its wall clock at the running command */
+    int64_t now_us;   /* its wall clock at the running command */
+    int64_t now_ms;   /* the same, by which keys expire */
+    int64_t began_us; /* its wall clock when it was started */
     uint32_t scripts; /* loaded: one bit for each of quorlock's */
     enum refusal refusal;
+    bool dirty; /* the running script has written something */
+    bool syncs; /* appendfsync is always; else it is everysec */
     bool stray; /* whoever sent the running command has hung up */
     char run_id[41];
 };
@@ -41,7 +45,15 @@ void redis_run(struct redis *redis, unsigned argc, const struct word *argv,
 /* NULL, or the reply with which the command is refused. */
 const char *redis_refuses(const struct redis *redis, const char *command);
 
-/* keys.c: what scripts may call as well. False: there is no such command. */
+bool redis_writes(const char *command);
+
+/* What a script may ask of the server itself: TIME, INFO, CONFIG GET. False:
+ * there is no such command. */
+bool redis_run_server_command(struct redis *redis, unsigned argc,
+                              const struct word *argv, struct bytes *reply);
+
+/* key_commands.c: what scripts may call as well. False: there is no such
+ * command. */
 bool redis_run_key_command(struct redis *redis, unsigned argc,
                            const struct word *argv, struct bytes *reply);
 bool word_is(const struct word *word, const char *text);
