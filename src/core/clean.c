@@ -57,10 +57,31 @@ static void finish(struct ql_machine *m, struct ql_actions *out)
     ql_tell(out, describe(m));
 }
 
+/*
+ * Nodes that refused for the time they show did nothing, and by their answers
+ * their time is known better now. If it may have been them that the attempt
+ * failed for, it is made once more, at once, and counts as the same.
+ */
+static bool made_again(const struct ql_machine *m)
+{
+    const uint8_t *count = m->ballot.count;
+    unsigned hoped_for = count[QL_VOTE_YES] + count[QL_VOTE_ASKED];
+
+    return !m->second && count[QL_VOTE_SKEWED] > 0 &&
+           hoped_for + count[QL_VOTE_SKEWED] >= m->rules->quorum;
+}
+
 /* Whether to try again, and when: counted from the moment of the decision. */
 static void plan_retry(struct ql_machine *m)
 {
     uint32_t tries = m->terms->tries;
+
+    m->second = made_again(m);
+    if (m->second) {
+        m->retry_allowed = true;
+        m->retry_at = m->now;
+        return;
+    }
     /* If so many nodes refuse for good, no attempt can succeed. */
     m->retry_allowed = !barred(m) && (tries == 0 || m->attempt < tries) &&
                        m->now < m->wait_until;
@@ -83,7 +104,8 @@ void ql_clean_begin(struct ql_machine *m, struct ql_actions *out)
 
     ql_set_state(m, QL_ST_CLEANING);
     plan_retry(m);
-    m->granted = m->ballot.count[QL_VOTE_YES];
+    m->granted =
+        m->ballot.count[QL_VOTE_YES] + m->ballot.count[QL_VOTE_MISSING];
     m->refused = m->ballot.count[QL_VOTE_FOREIGN];
     for (unsigned i = 0; i < m->rules->nodes; i++)
         before[i] = m->peer[i].vote;

@@ -2,7 +2,8 @@
 /*
  * Extension: our key, where it is still ours, lasts a ttl from now. The caller
  * asks for it, or the machine does so by itself (renewal). And repair: a node
- * that has lost the key gets it back, without being counted for it.
+ * that has lost the key gets it back, without being counted for it; fenced, the
+ * node sees to that itself.
  */
 #include <assert.h>
 
@@ -88,12 +89,14 @@ static void extended(struct ql_machine *m, struct ql_actions *out)
     }
     m->errand = QL_ERRAND_NONE;
     m->valid_until = until;
+    if (m->fence == 0)
+        m->fence = ql_fence_agreed(m);
     if (m->state == QL_ST_ADOPTED)
         ql_set_state(m, QL_ST_HELD);
     m->renew_at = ql_renew_time(m);
     if (errand == QL_ERRAND_EXTEND)
         ql_tell(out, QL_OUT_EXTENDED);
-    for (unsigned i = 0; i < m->rules->nodes; i++)
+    for (unsigned i = 0; i < m->rules->nodes && !m->rules->fenced; i++)
         if (m->peer[i].vote == QL_VOTE_MISSING)
             repair(m, i, out);
 }
@@ -115,9 +118,20 @@ static bool vetoed(const struct ql_machine *m)
     return ql_count_keys(m, QL_KEY_NOT) >= ql_ballot_veto(&m->ballot);
 }
 
-static void decide(struct ql_machine *m, struct ql_actions *out)
+/* A majority that does not agree on a number is none; which number it is may
+ * not be known yet, of a token that was adopted. */
+static enum ql_ballot_state outcome(const struct ql_machine *m)
 {
     enum ql_ballot_state state = ql_ballot_state(&m->ballot);
+
+    if (!m->rules->fenced || state != QL_BALLOT_WON || ql_fence_agreed(m) != 0)
+        return state;
+    return m->ballot.count[QL_VOTE_ASKED] > 0 ? QL_BALLOT_OPEN : QL_BALLOT_LOST;
+}
+
+static void decide(struct ql_machine *m, struct ql_actions *out)
+{
+    enum ql_ballot_state state = outcome(m);
 
     if (vetoed(m)) {
         m->valid_until = 0;
@@ -138,30 +152,46 @@ static void late(struct ql_machine *m, const struct ql_event *ev,
         m->valid_until = 0;
         ql_hold_lose(m, QL_OUT_GONE, out);
     } else if (ev->vote == QL_VOTE_MISSING && m->round == m->extend_round &&
+               !m->rules->fenced &&
                ql_ballot_state(&m->ballot) == QL_BALLOT_WON) {
         repair(m, ev->node, out);
     }
 }
 
+/*
+ * A fenced node puts the key back by itself, in the same script: it is ours
+ * from then on, but not counted for it.
+ */
+static void note_key(struct ql_peer *peer, const struct ql_event *ev)
+{
+    if (ev->vote == QL_VOTE_YES || ev->repaired)
+        peer->key = QL_KEY_OURS;
+    else if (ev->vote == QL_VOTE_MISSING || ev->vote == QL_VOTE_FOREIGN)
+        peer->key = QL_KEY_NOT;
+}
+
 void ql_extend_vote(struct ql_machine *m, const struct ql_event *ev,
                     struct ql_actions *out)
 {
+    struct ql_peer *peer = &m->peer[ev->node];
     bool running =
         m->errand == QL_ERRAND_EXTEND || m->errand == QL_ERRAND_RENEW;
+    /* The token is the handle's own, whatever a server says that it is. */
+    bool usable =
+        ev->vote != QL_VOTE_YES || m->fence == 0 || ev->fence == m->fence;
 
     if (m->state != QL_ST_HELD && m->state != QL_ST_ADOPTED)
         return;
-    if (ev->vote == QL_VOTE_YES)
-        m->peer[ev->node].key = QL_KEY_OURS;
-    else if (ev->vote == QL_VOTE_MISSING || ev->vote == QL_VOTE_FOREIGN)
-        m->peer[ev->node].key = QL_KEY_NOT;
+    if (usable)
+        note_key(peer, ev);
     if (!running) {
         late(m, ev, out);
         return;
     }
-    if (m->peer[ev->node].vote != QL_VOTE_ASKED)
+    if (peer->vote != QL_VOTE_ASKED)
         return;
-    ql_cast(m, ev->node, ev->vote);
+    peer->fence = ev->fence;
+    ql_cast(m, ev->node, usable ? ev->vote : QL_VOTE_FAILED);
     decide(m, out);
 }
 

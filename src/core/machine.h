@@ -13,7 +13,8 @@
  *  1. Requests to one node arrive there in the order in which they were sent,
  *     or not at all. A connection that breaks takes what it had not delivered
  *     with it, and reports every request it carried as failed. So a release
- *     sent behind an acquire undoes it, however late both arrive.
+ *     sent behind an acquire undoes it, however late both arrive; and a confirm
+ *     may be sent behind an acquire that has not been answered.
  *  2. Every SEND is answered by exactly one QL_EV_VOTE, possibly late, or by
  *     none if the lock has been given up since.
  *  3. Answers are voted at the time when they were parsed, not when they were
@@ -143,8 +144,9 @@ struct ql_action {
     uint64_t fence;               /* SEND: CONFIRM, EXTEND */
 };
 
-/* No step yields more: a token, a round of sends, a few things to tell. */
-#define QL_ACTIONS_MAX (QL_BALLOT_MAX + 4)
+/* No step yields more: a round of releases, a token, another round of sends, a
+ * few things to tell. */
+#define QL_ACTIONS_MAX (2 * QL_BALLOT_MAX + 4)
 
 struct ql_actions {
     unsigned count;
@@ -207,15 +209,17 @@ struct ql_machine {
     uint64_t retry_at;   /* WAITING: when the next attempt starts */
     uint64_t wait_until; /* no attempt starts after this */
     uint64_t fence;      /* the lock's token, from the grant on; 0: none */
-    bool died;           /* the holder before ended without a release */
-    uint32_t attempt;    /* of this acquisition, from 1 */
+    uint64_t confirm;    /* ACQUIRING: what was sent in the last confirms */
+    bool died;           /* a holder before ended without a release */
+    bool second;         /* the attempt is one made again for the clocks */
+    uint32_t attempt;    /* of this acquisition, from 1; second ones aside */
     uint32_t round;      /* of the last requests; each round has a new number */
     uint32_t acquire_round;  /* the last attempt's */
     uint32_t extend_round;   /* the last extension's; its repairs share it */
     uint8_t state;           /* enum ql_state */
     uint8_t errand;          /* enum ql_errand */
-    uint8_t granted;         /* CLEANING: nodes that said yes to the attempt, */
-    uint8_t refused;         /* and those that had another's key */
+    uint8_t granted;         /* CLEANING: nodes that said yes to the attempt */
+    uint8_t refused;         /* and those that have another's key */
     bool retry_allowed;      /* CLEANING: another attempt will follow */
     struct ql_ballot ballot; /* of the running round */
     struct ql_peer peer[];   /* rules->nodes of them */

@@ -44,7 +44,8 @@ void ql_send(struct ql_machine *m, struct ql_actions *out, unsigned node,
                                                  .request = request,
                                                  .node = node,
                                                  .round = m->round,
-                                                 .ttl_ns = ttl_ns};
+                                                 .ttl_ns = ttl_ns,
+                                                 .fence = m->fence};
 }
 
 /* Votes of earlier rounds carry earlier numbers, and are told apart by that. */
@@ -72,14 +73,19 @@ void ql_close_round(struct ql_machine *m)
 
 /*
  * When the keys of the round just opened are gone, whatever we come to hear: a
- * node may set them as late as it is waited for, and by a slower clock.
+ * node may set them as late as it is waited for, and by a slower clock. Fenced
+ * nodes keep the lease for longer than the key.
  */
 uint64_t ql_expiry(const struct ql_machine *m)
 {
     uint64_t set_at = ql_time_add(m->t0, m->rules->node_timeout_ns);
     uint64_t drift = ql_drift_ns(m->ttl_ns, m->rules->drift_ppm);
+    uint64_t expiry = ql_time_add(ql_time_add(set_at, m->ttl_ns), drift);
 
-    return ql_time_add(ql_time_add(set_at, m->ttl_ns), drift);
+    if (!m->rules->fenced)
+        return expiry;
+    return ql_time_add(ql_time_add(expiry, m->rules->linger_ns),
+                       m->terms->lock_delay_ns);
 }
 
 unsigned ql_count_keys(const struct ql_machine *m, enum ql_key key)

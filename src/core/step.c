@@ -30,9 +30,12 @@ void ql_machine_init(struct ql_machine *m, const struct ql_rules *rules,
  * A token taken over: what its holder sent where, and when, we do not know. The
  * best guess at when its keys expire is that it was just now, for our own ttl.
  */
-static void adopt(struct ql_machine *m)
+static void adopt(struct ql_machine *m, uint64_t fence)
 {
     ql_set_state(m, QL_ST_ADOPTED);
+    m->fence = fence;
+    m->confirm = 0;
+    m->died = false;
     m->valid_until = 0;
     m->acquire_round = 0; /* late answers to others are not ours */
     m->extend_round = 0;
@@ -56,6 +59,8 @@ static void vote(struct ql_machine *m, const struct ql_event *ev,
             ql_repair_vote(m, ev);
         break;
     case QL_REQ_CONFIRM:
+        if (ev->round == m->acquire_round)
+            ql_confirm_vote(m, ev, out);
         break;
     case QL_REQ_EXTEND:
         if (ev->round == m->extend_round)
@@ -86,7 +91,8 @@ static void errand_timeout(struct ql_machine *m, struct ql_actions *out)
         ql_inspect_timeout(m, out);
 }
 
-/* The tidying up can outlast the pause before the next attempt. */
+/* Whatever it was that time has ended: the pause itself, or the tidying up, or
+ * the attempt that is to be made again at once. */
 static void retry_if_due(struct ql_machine *m, struct ql_actions *out)
 {
     if (m->state == QL_ST_WAITING && m->now >= m->retry_at)
@@ -105,10 +111,6 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
     case QL_ST_CLEANING:
         if (round_over)
             ql_clean_timeout(m, out);
-        retry_if_due(m, out);
-        break;
-    case QL_ST_WAITING:
-        retry_if_due(m, out);
         break;
     case QL_ST_RELEASING:
         if (round_over)
@@ -125,9 +127,11 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
     case QL_ST_LOST:
         errand_timeout(m, out);
         break;
+    case QL_ST_WAITING:
     case QL_ST_COUNT:
         break;
     }
+    retry_if_due(m, out);
 }
 
 /* Gives up what runs. What it left on the nodes is released all the same. */
@@ -175,7 +179,7 @@ void ql_step(struct ql_machine *m, const struct ql_event *ev,
         ql_acquire_begin(m, ev->until, out);
         break;
     case QL_EV_ADOPT:
-        adopt(m);
+        adopt(m, ev->fence);
         break;
     case QL_EV_VOTE:
         vote(m, ev, out);

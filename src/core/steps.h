@@ -34,7 +34,22 @@ void ql_acquire_begin(struct ql_machine *m, uint64_t until,
 void ql_acquire_attempt(struct ql_machine *m, struct ql_actions *out);
 void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
                      struct ql_actions *out);
+void ql_confirm_vote(struct ql_machine *m, const struct ql_event *ev,
+                     struct ql_actions *out);
 void ql_acquire_timeout(struct ql_machine *m, struct ql_actions *out);
+
+/* fence.c: the number that a majority of the nodes agrees on */
+
+/* What q nodes say that the key's number is; 0: there is none yet. */
+uint64_t ql_fence_agreed(const struct ql_machine *m);
+/* So many said yes that q could agree, but they do not: mends that. */
+void ql_fence_confirm(struct ql_machine *m, struct ql_actions *out);
+void ql_fence_grant(struct ql_machine *m, struct ql_actions *out);
+/* A node said yes after the grant. */
+void ql_fence_align(struct ql_machine *m, unsigned node,
+                    struct ql_actions *out);
+/* Nodes that were sent a confirm will not be waited for any longer. */
+void ql_fence_close(struct ql_machine *m);
 
 /* clean.c: after a failed attempt */
 void ql_clean_begin(struct ql_machine *m, struct ql_actions *out);
