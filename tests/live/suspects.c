@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Nodes that are silent and known to be: however often a lock is tried, nothing
- * piles up for them. From inside, because a queue is no business of callers.
+ * piles up for them, and what they are owed is not forgotten. From inside,
+ * because a queue is no business of callers.
  */
 #include "live.h"
 
@@ -60,10 +61,52 @@ a_key_without_expiry_does_not_end_a_lock_that_is_verified(void **state)
     ql_lock_free(lock);
 }
 
+/* Nobody waits for it: the client only thinks that it has been so long. */
+static void let_time_pass(ql_client *client, uint64_t seconds)
+{
+    client->clock.skipped += seconds * UINT64_C(1000000000);
+}
+
+static void not_asked(ql_lock *lock, int result, void *arg)
+{
+    (void)lock;
+    (void)result;
+    (void)arg;
+}
+
+/* The acquire was held up for almost a ttl, so its key lives for another one,
+ * and the release is owed for as long. */
+static void a_debt_outlives_a_key_that_was_set_late(void **state)
+{
+    struct live *live = *state;
+    struct server *late = servers_at(live->servers, 2);
+    ql_client *client = live_client(servers_list(live->servers), BRIEF_MS);
+    ql_lock *lock = live_lock(client, "late", 600000);
+    struct ql_node *node = client->member[2].node;
+
+    assert_result(QL_OK, ql_client_connect(client), lock);
+    server_freeze(late);
+    assert_result(QL_OK, ql_lock_try(lock), lock);
+    let_time_pass(client, 590);
+    server_thaw(late);
+    assert_verdict_soon(client, lock, 2, QL_V_GRANTED);
+    server_command(late, "CLIENT", "KILL", "TYPE", "normal", NULL);
+    while (ql_node_state(node) != QL_NODE_DOWN)
+        (void)ql_client_process(client);
+    assert_result(QL_OK, ql_lock_release_start(lock, not_asked, NULL), lock);
+    assert_int_equal(ql_node_pending_releases(node), 1);
+    let_time_pass(client, 60);
+    assert_node_ready_soon(client, 2);
+    assert_keys_soon_by(client, live->servers, "late", 0);
+    ql_lock_free(lock);
+    ql_client_close(client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON(5, retries_leave_nothing_in_the_queues_of_silent_nodes),
+        ON(3, a_debt_outlives_a_key_that_was_set_late),
         ON(5, a_key_without_expiry_does_not_end_a_lock_that_is_verified),
     };
 
