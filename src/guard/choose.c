@@ -135,7 +135,6 @@ bool ql_choose(struct ql_judging *j)
     group->known = true;
     memcpy(group->cfg, best.cfg, strlen(best.cfg) + 1);
     memcpy(group->newest, j->model->cfg, sizeof(group->newest));
-    memcpy(group->prev, j->model->prev, sizeof(group->prev));
     memcpy(group->members, j->model->members, sizeof(group->members));
     take_limits(j);
     return true;

@@ -6,6 +6,8 @@
 
 #include "guard/judging.h"
 
+#define NEVER_US UINT64_C(9007199254740991) /* the scripts' largest number */
+
 struct words {
     const char **argv;
     unsigned count;
@@ -54,7 +56,7 @@ static void say_quarantine(struct words *w, const struct ql_group *group,
 {
     word(w, "quarantine");
     word(w, group->newest);
-    word(w, group->prev);
+    word(w, "");
     number(w, group->max_ttl_ms);
     number(w, group->slack_ms);
     word(w, group->members);
@@ -62,10 +64,15 @@ static void say_quarantine(struct words *w, const struct ql_group *group,
     number(w, ref_us);
 }
 
+/* If the others' time was not known when the quarantine began, the script only
+ * notes it now; and it must do no more, if another client has done so before,
+ * because nothing was read back for that. */
 static void say_ready(struct words *w, const struct ql_group *group,
                       const struct ql_sight *sight, uint64_t ref_us,
                       uint64_t quarantine_us)
 {
+    if (sight->record.ref_us == 0)
+        quarantine_us = NEVER_US;
     word(w, "ready");
     word(w, group->cfg);
     word(w, sight->run_id);

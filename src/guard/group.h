@@ -39,9 +39,11 @@ struct ql_standing {
 struct ql_group {
     bool known;               /* cfg and the rest are; else no node may vote */
     char cfg[QL_CFG_MAX + 1]; /* what this client speaks for */
-    /* Of the newest record: what a node is given that has lost its own. In the
-     * middle of a change of members they are not what `cfg` is. */
-    char newest[QL_CFG_MAX + 1], prev[QL_CFG_MAX + 1];
+    /* The newest that a record shows: what a node is given that has lost its
+     * own. In the middle of a change of members it can be another than `cfg`.
+     * No `prev` is given along: it may be a node that joined with the change.
+     */
+    char newest[QL_CFG_MAX + 1];
     uint64_t max_ttl_ms, slack_ms;
     char members[QL_MEMBERS_MAX + 1];
     uint64_t hw; /* for READY: of enough other nodes; for FORM */

@@ -138,19 +138,6 @@ static void place_absent(struct ql_judging *j, unsigned i)
            members);
 }
 
-/* Whether the node is still the process that it was when its record was
- * written, which does not count yet. */
-static bool is_as_formed(const struct ql_judging *j, unsigned i)
-{
-    const struct ql_sight *sight = ql_sight_at(j, i);
-    const struct ql_record *record = &sight->record;
-    char derived[QL_CFG_MAX + 1];
-
-    return strcmp(record->run, sight->run_id) == 0 ||
-           strcmp(record->q_run, sight->run_id) == 0 ||
-           (ql_derive_all(j, derived) && strcmp(derived, record->cfg) == 0);
-}
-
 /* Whether nodes of another group are listed too. */
 static bool is_mixed(const struct ql_judging *j)
 {
@@ -164,10 +151,12 @@ static bool is_mixed(const struct ql_judging *j)
     return false;
 }
 
-/* That another record counts already proves that all had been written. */
+/* That another record counts already proves that all had been written; and this
+ * one counts as well if it is still the process of then. */
 static void place_forming(struct ql_judging *j, unsigned i)
 {
-    const struct ql_record *record = &ql_sight_at(j, i)->record;
+    const struct ql_sight *sight = ql_sight_at(j, i);
+    const struct ql_record *record = &sight->record;
 
     if (j->mixed || record->max_ttl_ms != j->group->max_ttl_ms ||
         record->slack_ms != j->group->slack_ms) {
@@ -175,7 +164,7 @@ static void place_forming(struct ql_judging *j, unsigned i)
         ql_say(j, i, QL_V_GROUP,
                "only half initialised, and others differently: run quorlock "
                "init --again");
-    } else if (is_as_formed(j, i)) {
+    } else if (strcmp(record->run, sight->run_id) == 0) {
         j->condition[i] = QL_RETURNING;
         j->group->node[i].duty = QL_DUTY_ACTIVATE;
         ql_say(j, i, QL_V_NOTREADY, "is being initialised");

@@ -58,16 +58,6 @@ static uint64_t left_us(const struct ql_judging *j, unsigned i)
     return own > others ? own : others;
 }
 
-/* How long ago both clocks say that it began, once it is over. */
-static uint64_t elapsed_us(const struct ql_judging *j, unsigned i)
-{
-    const struct ql_record *record = &ql_sight_at(j, i)->record;
-    uint64_t own = time_of(j, i) - record->at_us;
-    uint64_t others = j->view->ref_us - record->ref_us;
-
-    return own < others ? own : others;
-}
-
 /* --- Whom to read back from ------------------------------------------------
  */
 
@@ -78,31 +68,33 @@ static unsigned needed(const struct ql_judging *j)
     return j->view->nodes - j->quorum + 1;
 }
 
-/* Whether what node k said of its numbers was said when the last attempt that
- * could have counted the forgotten vote was over. Up to then it may still have
- * been told a larger number, in the name of a majority of these two. */
-static bool is_fresh(const struct ql_judging *j, unsigned k, uint64_t elapsed)
+/*
+ * Whether what node k said of its numbers was said just now. Up to the end of
+ * the quarantine an attempt that had this node's vote before it was forgotten
+ * may still have won with k's, and told it a larger number. What is a second
+ * old is good enough, since the quarantine is a second longer than any attempt.
+ */
+static bool is_fresh(const struct ql_judging *j, unsigned k)
 {
     uint64_t then = ql_sight_at(j, k)->record.now_us;
     uint64_t now = j->view->time_us[k];
-    uint64_t age = now > then ? now - then : 0;
 
     if (now == 0 || now + slack_us(j) < then) /* not known; was set back */
         return false;
-    return age <= elapsed && elapsed - age >= j->quarantine_us - QL_US_PER_S;
+    return now <= then || now - then <= QL_US_PER_S;
 }
 
 /* Whether enough are; else those that are not are to be looked at. */
-static bool can_read_back(struct ql_judging *j, uint64_t elapsed)
+static bool can_read_back(struct ql_judging *j)
 {
     unsigned fresh = 0;
 
     for (unsigned k = 0; k < j->view->nodes; k++)
-        fresh += j->condition[k] == QL_READY && is_fresh(j, k, elapsed);
+        fresh += j->condition[k] == QL_READY && is_fresh(j, k);
     if (fresh >= needed(j))
         return true;
     for (unsigned k = 0; k < j->view->nodes; k++)
-        if (j->condition[k] == QL_READY && !is_fresh(j, k, elapsed) &&
+        if (j->condition[k] == QL_READY && !is_fresh(j, k) &&
             j->group->node[k].duty == QL_DUTY_NONE)
             j->group->node[k].duty = QL_DUTY_LOOK;
     return false;
@@ -200,15 +192,24 @@ static void end_quarantine(struct ql_judging *j, unsigned i)
         ql_say(j, i, QL_V_NOTREADY,
                "%s: votes again when %u other nodes are ready, now %u are",
                what_happened(j, i), needed(j), ready);
-    } else if (can_read_back(j, elapsed_us(j, i))) {
+    } else if (can_read_back(j)) {
         j->group->node[i].duty = QL_DUTY_READY;
     }
+}
+
+/* The others' time was not known when it began: it is to be noted now, which
+ * that verb does, and counts from then. */
+static bool lacks_ref(const struct ql_judging *j, unsigned i)
+{
+    return j->condition[i] == QL_QUARANTINE &&
+           ql_sight_at(j, i)->record.ref_us == 0;
 }
 
 static void recover(struct ql_judging *j, unsigned i)
 {
     bool begins = j->condition[i] != QL_QUARANTINE || must_begin_again(j, i);
-    uint64_t left = begins ? j->quarantine_us : left_us(j, i);
+    uint64_t left =
+        begins || lacks_ref(j, i) ? j->quarantine_us : left_us(j, i);
 
     if (j->condition[i] == QL_LOST && !j->settled) {
         j->group->node[i].left_us = QL_UNKNOWN;
@@ -225,6 +226,8 @@ static void recover(struct ql_judging *j, unsigned i)
     }
     if (begins)
         j->group->node[i].duty = QL_DUTY_QUARANTINE;
+    else if (lacks_ref(j, i))
+        j->group->node[i].duty = QL_DUTY_READY;
     if (is_majority_lost(j))
         say_majority_lost(j, i);
     else if (left > 0)

@@ -6,18 +6,45 @@
 
 #define NS_PER_US 1000
 
+/* Later than any clock shows, and beyond what the scripts can count. Below it,
+ * no sum here comes round to 0. */
+#define TIME_MAX_US (UINT64_C(1) << 53)
+
+/* Time goes by between two readings of our clock, or not at all. */
+static uint64_t us_since(uint64_t then_ns, uint64_t now_ns)
+{
+    return now_ns > then_ns ? (now_ns - then_ns) / NS_PER_US : 0;
+}
+
+/* Whether what is known goes with an answer that was given, at `time_us`, some
+ * time between the request and now. What is known may itself be off a bit. */
+static bool agrees(const struct ql_timebase *base, unsigned node,
+                   uint64_t time_us, uint64_t sent_ns, uint64_t got_ns)
+{
+    uint64_t known_us = ql_timebase_of(base, node, got_ns);
+    uint64_t off_us = base->trusted_ns / NS_PER_US;
+
+    return known_us + off_us >= time_us &&
+           known_us <= time_us + us_since(sent_ns, got_ns) + off_us;
+}
+
 /*
  * An answer tells what the node's clock showed at some moment between the
  * request and the answer; half way is off by half of that at most. A slow one
- * is worth less than what is known, but more than nothing.
+ * is worth less than what is known, unless that cannot be true any more: the
+ * clock was set, or has drifted away since.
  */
 void ql_timebase_note(struct ql_timebase *base, unsigned node, uint64_t time_us,
                       uint64_t sent_ns, uint64_t got_ns)
 {
-    struct ql_timebase_node *it = &base->node[node];
+    struct ql_timebase_node *it;
 
     assert(node < base->nodes && got_ns >= sent_ns);
-    if (it->time_us && got_ns - sent_ns > base->trusted_ns)
+    it = &base->node[node];
+    if (time_us == 0 || time_us >= TIME_MAX_US)
+        return;
+    if (it->time_us && got_ns - sent_ns > base->trusted_ns &&
+        agrees(base, node, time_us, sent_ns, got_ns))
         return;
     it->time_us = time_us;
     it->at_ns = sent_ns + (got_ns - sent_ns) / 2;
@@ -25,6 +52,7 @@ void ql_timebase_note(struct ql_timebase *base, unsigned node, uint64_t time_us,
 
 void ql_timebase_forget(struct ql_timebase *base, unsigned node)
 {
+    assert(node < base->nodes);
     base->node[node] = (struct ql_timebase_node){0};
 }
 
@@ -33,7 +61,7 @@ uint64_t ql_timebase_of(const struct ql_timebase *base, unsigned node,
 {
     const struct ql_timebase_node *it = &base->node[node];
 
-    return it->time_us ? it->time_us + (now_ns - it->at_ns) / NS_PER_US : 0;
+    return it->time_us ? it->time_us + us_since(it->at_ns, now_ns) : 0;
 }
 
 /* How many nodes are known to show less than node `of`; of equals, the one
@@ -74,6 +102,7 @@ bool ql_timebase_band(const struct ql_timebase *base, uint64_t slack_us,
     unsigned above = base->nodes / 2;
     uint64_t low, high;
 
+    assert(base->quorum > base->nodes / 2 && base->quorum <= base->nodes);
     for (unsigned i = 0; i < base->nodes; i++)
         unknown += base->node[i].time_us == 0;
     if (base->nodes - unknown < base->quorum)

@@ -16,7 +16,9 @@ struct ql_timebase_node {
 
 struct ql_timebase {
     unsigned nodes, quorum;
-    uint64_t trusted_ns; /* an answer that took longer tells nothing */
+    /* What is known is not given up for an answer that took longer, unless
+     * the answer shows that it is wrong. */
+    uint64_t trusted_ns;
     struct ql_timebase_node *node; /* `nodes` of them, the caller's memory */
 };
 
