@@ -34,7 +34,7 @@ local function read_lease(text)
     local owner, ends, f, state =
         string.match(text, '^(%S+) (%d+) (%d+) (%l+)$')
     ends, f = number(ends), number(f)
-    if ends and f and (state == 'held' or state == 'released') then
+    if ends and f and f > 0 and (state == 'held' or state == 'released') then
         return owner, ends, f, state
     end
 end

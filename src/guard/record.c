@@ -121,3 +121,9 @@ bool ql_record_read(struct ql_record *record, const char *now,
         *record = it;
     return true;
 }
+
+bool ql_record_read_absent(struct ql_record *record, const char *now)
+{
+    *record = (struct ql_record){.state = QL_RECORD_ABSENT};
+    return read_number(now, &record->now_us);
+}

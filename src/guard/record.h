@@ -56,5 +56,7 @@ struct ql_sight {
 #define QL_RECORD_FIELDS 12
 bool ql_record_read(struct ql_record *record, const char *now,
                     const char *const field[QL_RECORD_FIELDS]);
+/* The same for a node that has none. */
+bool ql_record_read_absent(struct ql_record *record, const char *now);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "redis/answer.h"
 
+#include "redis/guarded.h"
 #include "redis/verdict.h"
 
 static bool read_set(struct ql_answer *answer, const struct ql_value *root)
@@ -19,8 +20,7 @@ static bool read_set(struct ql_answer *answer, const struct ql_value *root)
     return true;
 }
 
-/* "<token>" or "<token> <label>". */
-static bool is_ours(const struct ql_value *value, const char *token)
+bool ql_answer_is_ours(const struct ql_value *value, const char *token)
 {
     size_t len = strlen(token);
 
@@ -40,7 +40,8 @@ static bool read_key(struct ql_answer *answer, const struct ql_request *request,
         pttl->type != QL_VALUE_INTEGER || pttl->integer < -2)
         return false;
     answer->remaining_ms = pttl->integer < 0 ? -1 : pttl->integer;
-    if (request->kind == QL_CMD_INSPECT && is_ours(value, request->token)) {
+    if (request->kind == QL_CMD_INSPECT &&
+        ql_answer_is_ours(value, request->token)) {
         answer->verdict = QL_V_GRANTED;
         return true;
     }
@@ -70,7 +71,7 @@ static bool read_script(struct ql_answer *answer,
 }
 
 bool ql_answer_read(struct ql_answer *answer, const struct ql_request *request,
-                    const struct ql_reply *reply)
+                    const struct ql_reply *reply, struct ql_record *record)
 {
     const struct ql_value *root = &reply->root;
 
@@ -83,6 +84,8 @@ bool ql_answer_read(struct ql_answer *answer, const struct ql_request *request,
         answer->text_len = root->len;
         return true;
     }
+    if (request->guarded)
+        return ql_guarded_read(answer, request, reply, record);
     if (request->kind == QL_CMD_SET)
         return read_set(answer, root);
     return read_script(answer, request, reply);

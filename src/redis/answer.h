@@ -7,10 +7,14 @@
 #include "redis/request.h"
 
 /*
- * Fills in verdict, text and remaining_ms. False: no server answers this
- * command like that, so the replies are not those of our requests.
+ * Fills in what the reply tells; a RECORD's into `record`, too. False: no
+ * server answers this command like that, so the replies are not those of our
+ * requests.
  */
 bool ql_answer_read(struct ql_answer *answer, const struct ql_request *request,
-                    const struct ql_reply *reply);
+                    const struct ql_reply *reply, struct ql_record *record);
+
+/* Whether the key's value is "<token>" or "<token> <label>". */
+bool ql_answer_is_ours(const struct ql_value *value, const char *token);
 
 #endif

@@ -170,6 +170,7 @@ static void established(struct ql_node *node, uint64_t now)
     }
     node->state = QL_NODE_GREETING;
     node->heard_at = now;
+    node->greeted_at = now;
     ql_connection_write(node);
 }
 
@@ -276,8 +277,12 @@ void ql_connection_bar(struct ql_node *node, uint64_t now)
 {
     unsigned index = node->queue.written;
 
-    while (find_unsent(&node->queue, &index))
-        take_back(node, index, node->bar, node->bar_text, now);
+    while (node->bar != QL_V_NONE && find_unsent(&node->queue, &index)) {
+        if (ql_queue_at(&node->queue, index)->kind == QL_CMD_RECORD)
+            index++;
+        else
+            take_back(node, index, node->bar, node->bar_text, now);
+    }
     node->barring = false;
 }
 

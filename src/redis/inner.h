@@ -16,6 +16,16 @@
 
 #define QL_NS_PER_S UINT64_C(1000000000)
 
+/* What must be so for a server to have every write on disk before it answers,
+ * and to have had every write that was ever answered. */
+enum {
+    QL_SAVES_LOG = 1,     /* it has an AOF, and could write to it */
+    QL_SAVES_ALWAYS = 2,  /* it waits for the disk each time */
+    QL_SAVES_REWRITE = 4, /* while it rewrites the AOF, too */
+    QL_SAVES_ITS_OWN = 8, /* it was no replica, which may miss the last ones */
+    QL_SAVES_ALL = 15,
+};
+
 struct ql_node {
     struct ql_node_config config; /* user and password are copies */
     struct ql_places places;
@@ -38,6 +48,7 @@ struct ql_node {
     uint64_t ready_at;   /* when the greeting ended */
     uint64_t heard_at;   /* when the last reply came */
     uint64_t suspect_at;
+    uint64_t greeted_at; /* when the greeting began to be sent */
     uint64_t seed;
 
     ql_verdict reason; /* QL_V_GRANTED while READY */
@@ -50,6 +61,13 @@ struct ql_node {
     char version[16];
     char eviction[32];
     bool replica;
+
+    /* The guarded level only. What is not above is in the sight. */
+    struct ql_sight sight;
+    unsigned saves; /* QL_SAVES_... */
+    /* The largest number that it answered in this run_id's life, and the TIME
+     * of that answer. */
+    uint64_t seen, seen_us;
 
     struct ql_reply reply;
 };
@@ -108,6 +126,6 @@ bool ql_greet(struct ql_node *node, uint64_t now);
  * the reason in `text`. */
 ql_verdict ql_greet_reply(struct ql_node *node,
                           const struct ql_request *request,
-                          char text[QL_TEXT_MAX]);
+                          char text[QL_TEXT_MAX], uint64_t now);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "redis/guarded.h"
 
 /* Room that is kept for loading each script again. */
 #define RESERVE (QL_SCRIPTS + 1)
@@ -117,8 +118,10 @@ void ql_node_connect(struct ql_node *node, uint64_t now)
 }
 
 /* Why a command is not taken, or a release will not be answered. */
-static ql_verdict refusal(const struct ql_node *node, bool release)
+static ql_verdict refusal(const struct ql_node *node, enum ql_command_kind kind)
 {
+    bool release = kind == QL_CMD_RELEASE;
+
     switch (node->state) {
     case QL_NODE_DOWN:
     case QL_NODE_SUSPECT:
@@ -129,23 +132,25 @@ static ql_verdict refusal(const struct ql_node *node, bool release)
     case QL_NODE_READY:
         break;
     }
-    return release ? QL_V_NONE : node->bar;
+    return release || kind == QL_CMD_RECORD ? QL_V_NONE : node->bar;
 }
 
 static bool is_full(const struct ql_node *node,
                     const struct ql_command *command)
 {
     unsigned scale = command->kind == QL_CMD_RELEASE ? 2 : 1;
+    /* With a guard the name is there twice. */
+    size_t names = command->name_len * (command->guard ? 2 : 1);
 
     return node->queue.count >= scale * QL_QUEUE_REQUESTS ||
-           node->queue.bytes + command->name_len > scale * QL_QUEUE_BYTES;
+           node->queue.bytes + names > scale * QL_QUEUE_BYTES;
 }
 
 ql_verdict ql_node_send(struct ql_node *node, const struct ql_command *command,
                         uint64_t now)
 {
     bool release = command->kind == QL_CMD_RELEASE;
-    ql_verdict verdict = refusal(node, release);
+    ql_verdict verdict = refusal(node, command->kind);
     struct ql_request request;
 
     if (verdict != QL_V_NONE && !release)
@@ -153,8 +158,11 @@ ql_verdict ql_node_send(struct ql_node *node, const struct ql_command *command,
     if (is_full(node, command))
         return QL_V_QUEUE;
     if (!ql_queue_reserve(&node->queue, node->config.mem, 1 + RESERVE) ||
-        !ql_request_command(&request, command, now))
+        !ql_request_command(&request, command, node->config.mem, now))
         return QL_V_NOMEM;
+    /* Before the greeting has ended nobody knows which process it is for. */
+    if (node->state >= QL_NODE_READY)
+        ql_guarded_stamp(&request, node->run_id, node->seen);
     request.quiet = verdict != QL_V_NONE;
     if (node->state == QL_NODE_DOWN)
         ql_connection_owe(node, &request, now);
@@ -222,6 +230,23 @@ void ql_node_bar(struct ql_node *node, ql_verdict verdict, const char *text)
     node->bar = verdict;
     ql_text_clean(node->bar_text, sizeof node->bar_text, text, strlen(text));
     node->barring = true;
+}
+
+void ql_node_sight(const struct ql_node *node, struct ql_sight *ret_sight)
+{
+    bool reachable = node->state >= QL_NODE_READY;
+
+    *ret_sight = (struct ql_sight){.uptime_s = -1};
+    if (!reachable)
+        return;
+    *ret_sight = node->sight;
+    ret_sight->reachable = true;
+    ret_sight->replica = node->replica;
+    ret_sight->durable = node->saves == QL_SAVES_ALL;
+    memcpy(ret_sight->eviction, node->eviction, sizeof(node->eviction));
+    /* What is no run_id as servers have them cannot be put into requests. */
+    if (strlen(node->run_id) == QL_RUN_ID_MAX)
+        memcpy(ret_sight->run_id, node->run_id, sizeof(node->run_id));
 }
 
 static bool shows_bar(const struct ql_node *node)

@@ -208,7 +208,8 @@ enum ql_node_state ql_node_state(const struct ql_node *node);
 unsigned ql_node_pending_releases(const struct ql_node *node);
 
 /* READY from now on counts as `verdict`, in the words `text`, and nothing but
- * releases is taken: QL_V_DUPLICATE. Until the next greeting. */
+ * releases and RECORD is taken: QL_V_DUPLICATE. Until the next greeting, or
+ * until QL_V_NONE is said. */
 void ql_node_bar(struct ql_node *node, ql_verdict verdict, const char *text);
 
 /* What the last greeting saw, for ql_group_judge(); reachable or not. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "redis/answer.h"
+#include "redis/guarded.h"
 #include "redis/verdict.h"
 
 /* So much is read at one go, for the sake of the other nodes. */
@@ -20,6 +21,9 @@ static void become_ready(struct ql_node *node, uint64_t now)
     node->reason = QL_V_GRANTED;
     node->text[0] = '\0';
     node->ready_at = now;
+    for (unsigned i = 0; i < node->queue.count; i++)
+        ql_guarded_stamp(ql_queue_at(&node->queue, i), node->run_id,
+                         node->seen);
     if (node->config.ready)
         node->config.ready(node, node->config.ctx);
     if (node->barring)
@@ -32,7 +36,7 @@ static void take_greeting(struct ql_node *node, uint64_t now)
 {
     struct ql_request request = ql_queue_pop(&node->queue);
     char text[QL_TEXT_MAX];
-    ql_verdict verdict = ql_greet_reply(node, &request, text);
+    ql_verdict verdict = ql_greet_reply(node, &request, text, now);
 
     ql_request_free(&request);
     if (verdict != QL_V_NONE)
@@ -59,7 +63,7 @@ static void take_load(struct ql_node *node)
 static void load_again(struct ql_node *node, uint64_t now)
 {
     struct ql_request request = ql_queue_pop(&node->queue);
-    unsigned script = (unsigned)ql_script_of(request.kind, false);
+    unsigned script = (unsigned)request.script;
     struct ql_request load = {.job = QL_JOB_LOAD, .sent_at = now};
 
     request.retried = true;
@@ -98,25 +102,69 @@ static bool is_put_off(const struct ql_request *request, ql_verdict verdict)
     }
 }
 
+/* The next requests carry it: a node that has fallen behind it was restored
+ * from a snapshot while its process seemed to go on. */
+static void note_number(struct ql_node *node, const struct ql_answer *answer)
+{
+    if (answer->fence > node->seen) {
+        node->seen = answer->fence;
+        node->seen_us = answer->time_us;
+    }
+}
+
+/*
+ * A record that became ready since has forgotten for a reason: the quarantine,
+ * and what was read back from other nodes, make up for it.
+ */
+static void note_record(struct ql_node *node, const struct ql_request *request,
+                        const struct ql_record *record, uint64_t now)
+{
+    struct ql_sight *sight = &node->sight;
+
+    sight->record = *record;
+    sight->sent_ns = request->sent_at;
+    sight->got_ns = now;
+    if (record->state != QL_RECORD_READY || record->at_us > node->seen_us)
+        node->seen = 0;
+    if (record->state == QL_RECORD_READY && record->hw > node->seen) {
+        node->seen = record->hw;
+        node->seen_us = record->now_us;
+    }
+}
+
+static void note_answer(struct ql_node *node, const struct ql_request *request,
+                        struct ql_answer *answer, uint64_t now)
+{
+    if (!request->guarded)
+        return;
+    if (answer->record) {
+        note_record(node, request, answer->record, now);
+        answer->record = &node->sight.record;
+    } else if (request->kind != QL_CMD_INSPECT) {
+        note_number(node, answer);
+    }
+}
+
 static void take_answer(struct ql_node *node, uint64_t now)
 {
     const struct ql_request *first = ql_queue_at(&node->queue, 0);
     const struct ql_value *root = &node->reply.root;
     struct ql_answer answer = {.sent = true};
     struct ql_request request, copy;
-    bool noscript = root->type == QL_VALUE_ERROR &&
-                    ql_script_of(first->kind, false) >= 0 &&
+    struct ql_record record;
+    bool noscript = root->type == QL_VALUE_ERROR && first->script >= 0 &&
                     ql_verdict_is_noscript(root->string, root->len);
 
     if (noscript && !first->retried) {
         load_again(node, now);
         return;
     }
-    if (!ql_answer_read(&answer, first, &node->reply)) {
+    if (!ql_answer_read(&answer, first, &node->reply, &record)) {
         ql_connection_fail(node, QL_V_PROTOCOL,
                            "a reply that does not fit the command", now);
         return;
     }
+    note_answer(node, first, &answer, now);
     request = copy = ql_queue_pop(&node->queue);
     /* Whoever has the script flushed twice in a row may stop doing so. */
     if (is_put_off(&request, answer.verdict) ||

@@ -13,7 +13,7 @@
 #include <hiredis/hiredis.h>
 
 #define QL_REPLY_BYTES 16384 /* of all strings of a reply: INFO fits */
-#define QL_REPLY_ITEMS 8     /* of an array; none of them is an array */
+#define QL_REPLY_ITEMS 16    /* of an array; none of them is an array */
 #define QL_READ_MAX    16384 /* fed at once */
 /* An unfinished reply may hold so much back, before the next is fed. */
 #define QL_HELD_MAX (QL_REPLY_BYTES + 64)

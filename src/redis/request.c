@@ -12,6 +12,7 @@
 
 #include <hiredis/hiredis.h>
 
+#include "redis/guarded.h"
 #include "redis/script.h"
 
 #define ARGS_MAX 6
@@ -42,8 +43,18 @@ bool ql_request_load(struct ql_request *request, unsigned script)
 {
     const char *argv[] = {"SCRIPT", "LOAD", ql_script_at(script)->source};
 
-    request->script = (uint8_t)script;
+    request->script = (int8_t)script;
     return ql_request_words(request, 3, argv);
+}
+
+void ql_request_value(char value[QL_TOKEN_MAX + 1 + QL_LABEL_MAX + 1],
+                      const struct ql_command *command)
+{
+    bool labelled = command->label && command->label[0];
+
+    snprintf(value, QL_TOKEN_MAX + 1 + QL_LABEL_MAX + 1, "%s%s%s",
+             command->token, labelled ? " " : "",
+             labelled ? command->label : "");
 }
 
 static bool encode_set(struct ql_request *request,
@@ -53,10 +64,8 @@ static bool encode_set(struct ql_request *request,
     char ttl[24];
     const char *argv[ARGS_MAX] = {"SET", command->name, value, "NX", "PX", ttl};
     size_t len[ARGS_MAX] = {3, command->name_len, 0, 2, 2, 0};
-    bool labelled = command->label && command->label[0];
 
-    snprintf(value, sizeof value, "%s%s%s", command->token, labelled ? " " : "",
-             labelled ? command->label : "");
+    ql_request_value(value, command);
     snprintf(ttl, sizeof ttl, "%" PRIu64, command->ttl_ms);
     len[2] = strlen(value);
     len[5] = strlen(ttl);
@@ -92,10 +101,22 @@ static uint64_t expiry(uint64_t now, uint64_t ttl_ms)
     return left_ms > UINT64_MAX - now ? UINT64_MAX : now + left_ms;
 }
 
-bool ql_request_command(struct ql_request *ret_request,
-                        const struct ql_command *command, uint64_t now)
+static bool encode(struct ql_request *request, const struct ql_command *command,
+                   const ql_allocator *mem)
 {
-    int script = ql_script_of(command->kind, false);
+    if (request->guarded)
+        return ql_guarded_encode(request, command, mem);
+    if (request->script < 0)
+        return encode_set(request, command);
+    return encode_script(request, command,
+                         ql_script_at((unsigned)request->script));
+}
+
+bool ql_request_command(struct ql_request *ret_request,
+                        const struct ql_command *command,
+                        const ql_allocator *mem, uint64_t now)
+{
+    bool guarded = command->guard || command->kind == QL_CMD_RECORD;
     struct ql_request request = {
         .owner = command->owner,
         .sent_at = now,
@@ -103,15 +124,18 @@ bool ql_request_command(struct ql_request *ret_request,
         .round = command->round,
         .job = QL_JOB_COMMAND,
         .kind = (uint8_t)command->kind,
+        .script = (int8_t)ql_script_of(command->kind, guarded),
+        .guarded = guarded,
     };
-    size_t token_len = strlen(command->token);
+    size_t token_len = command->token ? strlen(command->token) : 0;
 
-    assert(command->name_len > 0 && token_len <= QL_TOKEN_MAX);
-    assert(command->kind == QL_CMD_INSPECT || token_len > 0);
-    memcpy(request.token, command->token, token_len + 1);
-    if (script < 0
-            ? !encode_set(&request, command)
-            : !encode_script(&request, command, ql_script_at((unsigned)script)))
+    if (command->kind != QL_CMD_RECORD) {
+        assert(command->name_len > 0 && token_len <= QL_TOKEN_MAX);
+        assert(command->kind == QL_CMD_INSPECT || token_len > 0);
+        assert(command->kind != QL_CMD_CONFIRM || command->guard);
+        memcpy(request.token, command->token, token_len + 1);
+    }
+    if (!encode(&request, command, mem))
         return false;
     *ret_request = request;
     return true;

@@ -13,9 +13,10 @@ struct ql_script {
     const char *source;
 };
 
-#define QL_SCRIPTS_PLAIN 3 /* the first ones: all that the plain level needs   \
-                            */
-#define QL_SCRIPTS 9
+/* The first ones are all that the plain level uses, the others all that the
+ * guarded level does. */
+#define QL_SCRIPTS_PLAIN 3
+#define QL_SCRIPTS       9
 
 const struct ql_script *ql_script_at(unsigned index);
 

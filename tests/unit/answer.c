@@ -66,7 +66,7 @@ static bool read_row(const struct row *row, const char *token,
         ql_reply_feed(reader, reply, row->bytes, strlen(row->bytes)),
         QL_REPLY_DONE);
     assert_int_equal(ql_reply_next(reader, reply), QL_REPLY_DONE);
-    good = ql_answer_read(answer, &request, reply);
+    good = ql_answer_read(answer, &request, reply, NULL);
     redisReaderFree(reader);
     return good;
 }

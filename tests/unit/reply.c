@@ -157,7 +157,7 @@ static void what_is_refused_at_its_header(void **state)
 {
     struct bench *bench = *state;
 
-    refused(bench, "*9\r\n", "too many elements");
+    refused(bench, "*17\r\n", "too many elements");
     refused(bench, "*2147483647\r\n", "too many elements");
     refused(bench, "*2147483648\r\n", "");
     refused(bench, "*99999999999999999999\r\n", "");

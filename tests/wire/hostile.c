@@ -49,7 +49,7 @@ static const char *const nonsense[] = {
     "SEND $-2\\r\\n",
     "SEND $99999999999999999999\\r\\n",
     "SEND *0\\r\\n",
-    "SEND *9\\r\\n",
+    "SEND *17\\r\\n",
     "SEND *2147483647\\r\\n",
     "SEND *9223372036854775807\\r\\n",
     "SEND *1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n:1\\r\\n",
