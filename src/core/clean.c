@@ -48,7 +48,7 @@ static void spread_retry(struct ql_machine *m)
 static void finish(struct ql_machine *m, struct ql_actions *out)
 {
     if (m->retry_allowed && !barred(m)) {
-        if (m->now >= m->retry_at)
+        if (m->now >= m->retry_at && !m->second)
             spread_retry(m);
         ql_set_state(m, QL_ST_WAITING);
         return;

@@ -144,9 +144,8 @@ struct ql_action {
     uint64_t fence;               /* SEND: CONFIRM, EXTEND */
 };
 
-/* No step yields more: a round of releases, a token, another round of sends, a
- * few things to tell. */
-#define QL_ACTIONS_MAX (2 * QL_BALLOT_MAX + 4)
+/* No step yields more: a token, a round of sends, a few things to tell. */
+#define QL_ACTIONS_MAX (QL_BALLOT_MAX + 4)
 
 struct ql_actions {
     unsigned count;

@@ -91,8 +91,7 @@ static void errand_timeout(struct ql_machine *m, struct ql_actions *out)
         ql_inspect_timeout(m, out);
 }
 
-/* Whatever it was that time has ended: the pause itself, or the tidying up, or
- * the attempt that is to be made again at once. */
+/* The tidying up can outlast the pause before the next attempt. */
 static void retry_if_due(struct ql_machine *m, struct ql_actions *out)
 {
     if (m->state == QL_ST_WAITING && m->now >= m->retry_at)
@@ -111,6 +110,10 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
     case QL_ST_CLEANING:
         if (round_over)
             ql_clean_timeout(m, out);
+        retry_if_due(m, out);
+        break;
+    case QL_ST_WAITING:
+        retry_if_due(m, out);
         break;
     case QL_ST_RELEASING:
         if (round_over)
@@ -127,11 +130,9 @@ static void time_passed(struct ql_machine *m, struct ql_actions *out)
     case QL_ST_LOST:
         errand_timeout(m, out);
         break;
-    case QL_ST_WAITING:
     case QL_ST_COUNT:
         break;
     }
-    retry_if_due(m, out);
 }
 
 /* Gives up what runs. What it left on the nodes is released all the same. */

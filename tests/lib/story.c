@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/time.h"
+#include "story_actions.h"
 #include "story_text.h"
 
 #define OWED_MAX 64 /* answers that one node owes */
@@ -53,7 +54,9 @@ static void open_play(struct play *p, const struct story_terms *terms)
         .nodes = nodes,
         .quorum = nodes / 2 + 1,
         .node_timeout_ns = usually(terms->node_timeout_ms, 50),
+        .linger_ns = MS(terms->linger_ms),
         .drift_ppm = terms->drift_ppm ? terms->drift_ppm : 10000,
+        .fenced = terms->fenced,
     };
     p->terms = (struct ql_terms){
         .ttl_ns = usually(terms->ttl_ms, 10000),
@@ -62,76 +65,13 @@ static void open_play(struct play *p, const struct story_terms *terms)
         .delay_arg = terms->delay_arg,
         .max_hold_ns = terms->max_hold_ms ? MS(terms->max_hold_ms) : QL_NEVER,
         .loss_notice_ns = MS(terms->loss_notice_ms),
+        .lock_delay_ns = MS(terms->lock_delay_ms),
         .tries = terms->tries,
         .renew = terms->renew,
     };
     p->machine = malloc(ql_machine_size(nodes));
     assert_non_null(p->machine);
     ql_machine_init(p->machine, &p->rules, &p->terms, terms->seed);
-}
-
-/* "ask acquire of n1 n3": one phrase for all nodes that are sent the same. */
-static unsigned write_asked(struct play *p, const struct ql_actions *actions,
-                            unsigned from)
-{
-    const struct ql_action *first = &actions->list[from];
-    bool said_ttl =
-        first->request == QL_REQ_ACQUIRE || first->request == QL_REQ_EXTEND;
-    unsigned count = 0;
-    bool in_order = true;
-
-    while (from + count < actions->count) {
-        const struct ql_action *next = &actions->list[from + count];
-
-        if (next->kind != QL_DO_SEND || next->request != first->request ||
-            (said_ttl && next->ttl_ns != first->ttl_ns))
-            break;
-        in_order = in_order && next->node == count;
-        count++;
-    }
-    story_write(p->trace, "ask %s", ql_request_name(first->request));
-    if (said_ttl && first->ttl_ns != p->terms.ttl_ns)
-        story_write(p->trace, " %s", story_time(first->ttl_ns));
-    story_write(p->trace, " of");
-    if (in_order && count == p->rules.nodes)
-        story_write(p->trace, " all");
-    else
-        for (unsigned i = 0; i < count; i++)
-            story_write(p->trace, " n%u", actions->list[from + i].node + 1);
-    return count;
-}
-
-static void write_told(struct play *p, enum ql_outcome outcome)
-{
-    uint64_t valid = ql_machine_valid_ns(p->machine, p->now);
-
-    story_write_capitals(p->trace, ql_outcome_name(outcome));
-    if (valid > 0 && outcome != QL_OUT_HELD)
-        story_write(p->trace, ", valid for %s", story_time(valid));
-}
-
-static void write_actions(struct play *p, const struct ql_actions *actions)
-{
-    unsigned i = 0;
-
-    while (i < actions->count) {
-        const struct ql_action *action = &actions->list[i];
-
-        story_write_action(p->trace);
-        switch (action->kind) {
-        case QL_DO_TOKEN:
-            story_write(p->trace, "token");
-            i++;
-            break;
-        case QL_DO_SEND:
-            i += write_asked(p, actions, i);
-            break;
-        case QL_DO_TELL:
-            write_told(p, action->outcome);
-            i++;
-            break;
-        }
-    }
 }
 
 static void note_owed(struct play *p, const struct ql_actions *actions)
@@ -156,7 +96,7 @@ static void step(struct play *p, struct ql_event event)
     event.now = p->now;
     ql_step(p->machine, &event, &actions);
     note_owed(p, &actions);
-    write_actions(p, &actions);
+    story_write_actions(p->trace, p->machine, p->now, &actions);
     if (p->machine->state == QL_ST_WAITING && !waited) {
         story_write_action(p->trace);
         story_write(p->trace, "wait until %s",
@@ -209,6 +149,54 @@ static enum ql_vote vote_of(const char *word)
     return QL_VOTE_FOREIGN;
 }
 
+/* The next word, into the trace as well. */
+static const char *repeat_word(struct play *p, struct story_words *words)
+{
+    const char *word = story_next_word(words);
+
+    story_write(p->trace, " %s", word);
+    return word;
+}
+
+/* "#7" */
+static uint64_t parse_fence(const char *word)
+{
+    if (word[0] != '#')
+        fail_msg("\"%s\" is no number of a key", word);
+    return strtoull(word + 1, NULL, 10);
+}
+
+/* "A ended #5", "A released #5" */
+static struct ql_prev play_prev(struct play *p, struct story_words *words)
+{
+    struct ql_prev prev = {.holder = (uint8_t)repeat_word(p, words)[0]};
+
+    prev.end = strcmp(repeat_word(p, words), "ended") == 0 ? QL_PREV_ENDED
+                                                           : QL_PREV_RELEASED;
+    prev.fence = parse_fence(repeat_word(p, words));
+    return prev;
+}
+
+/* What an answer says besides the vote. */
+static void play_details(struct play *p, struct story_words *words,
+                         struct ql_event *event)
+{
+    while (words->count > 0) {
+        const char *word = repeat_word(p, words);
+
+        if (strcmp(word, "by") == 0)
+            event->holder = (uint8_t)repeat_word(p, words)[0];
+        else if (strcmp(word, "after") == 0)
+            event->prev = play_prev(p, words);
+        else if (strcmp(word, "repaired") == 0)
+            event->repaired = true;
+        else if (word[0] == '#')
+            event->fence = parse_fence(word);
+        else
+            event->remaining_ns = story_parse_time(word);
+    }
+}
+
 /* "n1 n2 [release:] held [by A] [6.500]" */
 static void play_answer(struct play *p, struct story_words *words)
 {
@@ -235,15 +223,7 @@ static void play_answer(struct play *p, struct story_words *words)
                             : ql_request_name(p->owed[nodes[0]][0].request));
     story_write(p->trace, " %s", words->word[0]);
     event.vote = vote_of(story_next_word(words));
-    if (words->count > 1 && strcmp(words->word[0], "by") == 0) {
-        story_write(p->trace, " by %s", words->word[1]);
-        story_next_word(words);
-        event.holder = story_next_word(words)[0];
-    }
-    if (words->count > 0) {
-        story_write(p->trace, " %s", words->word[0]);
-        event.remaining_ns = story_parse_time(story_next_word(words));
-    }
+    play_details(p, words, &event);
     for (unsigned i = 0; i < count; i++) {
         struct owed owed = take_owed(p, nodes[i], request);
 
@@ -291,6 +271,8 @@ static void play_request(struct play *p, struct story_words *words)
         event.until = p->now;
     if (words->count > 0 && strcmp(words->word[0], "within") == 0)
         story_write(p->trace, " %s", story_next_word(words));
+    if (words->count > 0 && event.kind == QL_EV_ADOPT)
+        event.fence = parse_fence(repeat_word(p, words));
     if (words->count > 0) {
         event.ttl_ns = story_parse_time(words->word[0]);
         event.until = ql_time_add(p->now, event.ttl_ns);
@@ -315,6 +297,8 @@ static void play_question(struct play *p, const char *word)
         story_write(p->trace, "%s", ql_state_name(m->state));
     else if (strcmp(word, "expires?") == 0)
         story_write(p->trace, "%s", story_time(m->expires_at));
+    else if (strcmp(word, "fence?") == 0)
+        story_write(p->trace, "#%" PRIu64, m->fence);
     else
         fail_msg("no question is called \"%s\"", word);
 }

@@ -23,13 +23,17 @@
  *
  *     try, acquire, acquire within 2.000     once, for ever, for so long
  *     adopt, extend 5.000, release, verify, inspect, cancel, abort, wake
+ *     adopt #7                               whose token is known
  *     time        nothing but time
  *     sleep       the process was stopped until now, and its timers with it
  *     n1 n2 yes   the nodes answer the oldest request they owe an answer to,
  *                 or, if they owe several, the one named: `n1 release: yes`.
- *                 yes, missing, held, held by A, failed, unsent, barred; and
- *                 behind it the time left to the key, if it is told.
- *     valid? due? state? expires?            what the machine says of itself
+ *                 yes, missing, held, held by A, failed, unsent, barred,
+ *                 skewed; and behind it the time left to the key, if it is
+ *                 told. Of a fenced lock, `yes #7` tells the key's number,
+ *                 `yes #7 after A ended #5` (or released) who had it before,
+ *                 and `missing repaired` that the node has put it back.
+ *     valid? due? state? expires? fence?     what the machine says of itself
  */
 #ifndef TESTS_LIB_STORY_H
 #define TESTS_LIB_STORY_H
@@ -45,7 +49,10 @@ struct story_terms {
     uint32_t tries;           /* no limit */
     uint32_t max_hold_ms;     /* no cap */
     uint32_t loss_notice_ms;
+    uint32_t linger_ms;
+    uint32_t lock_delay_ms;
     bool renew;
+    bool fenced;
     ql_delay_fn *delay; /* 100 ms between attempts, always */
     void *delay_arg;
     uint64_t seed;
