@@ -48,7 +48,7 @@ FAULTS = [
      "        m->valid_until = ql_time_min(m->valid_until, "
      "extended_until(m));\n", "        m->valid_until += 0;\n"),
     ("a repaired node is counted", "src/core/extend.c",
-     "    ql_cast(m, ev->node, ev->vote);\n",
+     "    ql_cast(m, ev->node, usable ? ev->vote : QL_VOTE_FAILED);\n",
      "    ql_cast(m, ev->node, ev->vote == QL_VOTE_MISSING ? QL_VOTE_YES\n"
      "                                                      : ev->vote);\n"),
     ("a token serves all attempts", "src/core/acquire.c",
@@ -56,7 +56,8 @@ FAULTS = [
      "    if (m->attempt == 1)\n        out->list[out->count++] =\n"
      "            (struct ql_action){.kind = QL_DO_TOKEN};\n"),
     ("answers to an earlier attempt are counted", "src/core/step.c",
-     "if (ev->round == m->acquire_round)", "if (ev->round > 0)"),
+     "case QL_REQ_ACQUIRE:\n        if (ev->round == m->acquire_round)",
+     "case QL_REQ_ACQUIRE:\n        if (ev->round > 0)"),
     ("a loss is told when it has happened", "src/core/hold.c",
      "? ql_time_sub(m->valid_until, m->terms->loss_notice_ns)",
      "? ql_time_add(m->valid_until, m->terms->loss_notice_ns)"),

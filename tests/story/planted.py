@@ -43,14 +43,16 @@ FAULTS = [
     ("no last attempt at the end of the wait", "clean.c",
      "    m->retry_at = ql_time_min(m->retry_at, m->wait_until);\n", ""),
     ("a pause that the tidying up has outlasted is not random", "clean.c",
-     "        if (m->now >= m->retry_at)\n            spread_retry(m);\n", ""),
+     "        if (m->now >= m->retry_at && !m->second)\n"
+     "            spread_retry(m);\n", ""),
     ("the last attempt is put off after a long tidying up", "clean.c",
      "ql_time_min(ql_time_add(m->now, part), m->wait_until)",
      "ql_time_add(m->now, part)"),
     ("a delay of nothing spins", "backoff.c",
      "ql_time_max(delay_ns, QL_NS_PER_MS)", "delay_ns"),
     ("a repair is counted as a vote", "extend.c",
-     "    ql_cast(m, ev->node, ev->vote);\n    decide(m, out);",
+     "    ql_cast(m, ev->node, usable ? ev->vote : QL_VOTE_FAILED);\n"
+     "    decide(m, out);",
      "    ql_cast(m, ev->node, ev->vote == QL_VOTE_MISSING ? QL_VOTE_YES"
      " : ev->vote);\n    if (ev->vote == QL_VOTE_MISSING)\n"
      "        m->peer[ev->node].key = QL_KEY_MAYBE;\n    decide(m, out);"),
@@ -95,6 +97,62 @@ FAULTS = [
     ("late answers to an earlier acquisition count", "acquire.c",
      "    m->extend_round = 0; /* none yet: late answers to others are not"
      " ours */\n", ""),
+
+    # Fencing tokens: the traps of the protocol, and some of our own.
+    ("equal answers of a minority are a token", "fence.c",
+     "        if (count >= m->rules->quorum)",
+     "        if (count + 1 >= m->rules->quorum)"),
+    ("a majority of unlike answers is a token", "acquire.c",
+     "ql_fence_agreed(m) == 0) {", "false) {"),
+    ("an acknowledged confirm counts, whatever the number is", "acquire.c",
+     "    peer->fence = ev->fence;\n    ql_cast(m, ev->node, ev->vote);\n"
+     "    decide(m, out);\n}",
+     "    peer->fence = m->confirm;\n    ql_cast(m, ev->node, ev->vote);\n"
+     "    decide(m, out);\n}"),
+    ("a larger number is as good as the token", "fence.c",
+     "m->peer[node].fence == fence", "m->peer[node].fence >= fence"),
+    ("a smaller number counts although a larger one was sent", "fence.c",
+     " &&\n           fence >= m->confirm;", ";"),
+    ("a refused confirm is taken for done", "acquire.c",
+     "    peer->fence = ev->fence;\n    ql_cast(m, ev->node, ev->vote);\n"
+     "    decide(m, out);\n}",
+     "    peer->fence = ev->vote == QL_VOTE_YES ? ev->fence : m->confirm;\n"
+     "    ql_cast(m, ev->node, QL_VOTE_YES);\n    decide(m, out);\n}"),
+    ("a confirm for an earlier attempt counts for this one", "step.c",
+     "case QL_REQ_CONFIRM:\n        if (ev->round == m->acquire_round)",
+     "case QL_REQ_CONFIRM:\n        if (true)"),
+    ("an extension counts whoever has our key", "extend.c",
+     "m->fence == 0 || ev->fence == m->fence;", "true;"),
+    ("the token is read again at an extension", "extend.c",
+     "    if (m->fence == 0)\n        m->fence = ql_fence_agreed(m);",
+     "    m->fence = m->peer[0].fence;"),
+    ("an adopted token is learnt from yeses that differ", "extend.c",
+     "    if (!m->rules->fenced || state != QL_BALLOT_WON ||"
+     " ql_fence_agreed(m) != 0)\n        return state;",
+     "    return state;"),
+    ("a node that repaired is counted", "extend.c",
+     "    ql_cast(m, ev->node, usable ? ev->vote : QL_VOTE_FAILED);\n",
+     "    ql_cast(m, ev->node, ev->repaired ? QL_VOTE_YES : ev->vote);\n"
+     "    if (ev->repaired)\n        peer->fence = m->fence;\n"),
+    ("a node that repaired is against us", "extend.c",
+     "ev->vote == QL_VOTE_YES || ev->repaired", "ev->vote == QL_VOTE_YES"),
+    ("the machine repairs what nodes repair themselves", "extend.c",
+     "i < m->rules->nodes && !m->rules->fenced; i++", "i < m->rules->nodes;"
+     " i++"),
+    ("a confirm lengthens the round", "fence.c",
+     "    m->confirm = largest(m);",
+     "    m->confirm = largest(m);\n"
+     "    m->round_until = m->now + m->rules->node_timeout_ns;"),
+    ("the validity counts from the confirm", "fence.c",
+     "    m->confirm = largest(m);",
+     "    m->confirm = largest(m);\n    m->t0 = m->now;"),
+    ("the clocks are reason enough to try for ever", "clean.c",
+     "    return !m->second && count", "    return count"),
+    ("the death of a holder is hidden by whoever came next", "fence.c",
+     "m->peer[j].prev.holder == prev->holder", "true"),
+    ("a lease is forgotten with its key", "round.c",
+     "    if (!m->rules->fenced)\n        return expiry;\n",
+     "    return expiry;\n"),
 ]
 
 
