@@ -410,7 +410,8 @@ typedef struct ql_lock_options {
 /*
  * Makes a handle for the lock called `name`. The name is the key on the
  * servers, byte for byte, 1 to QL_NAME_MAX bytes: it must not be the key of any
- * data. Talks to no server. QL_E_INVALID, QL_E_NOMEM, QL_E_FORKED.
+ * data, and at the guarded level it must not begin with "quorlock:". Talks to
+ * no server. QL_E_INVALID, QL_E_NOMEM, QL_E_FORKED.
  */
 QL_API int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
                        const ql_lock_options *options);
@@ -502,7 +503,8 @@ QL_API int64_t ql_lock_valid_ms(const ql_lock *lock);
 
 /*
  * When the keys have expired on every node, at the latest: in so many
- * milliseconds. 0: there are none. For QL_E_UNSURE.
+ * milliseconds. 0: there are none. For QL_E_UNSURE. A request that is held up
+ * on its way for longer than the node timeout can set one that much later.
  */
 QL_API int64_t ql_lock_expires_ms(const ql_lock *lock);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public functions that concern a client that is open. */
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "client/client.h"
@@ -16,6 +17,22 @@ unsigned ql_client_quorum(const ql_client *client)
     return client->rules.quorum;
 }
 
+/* A node that answers may still not be one that may vote. */
+static void describe(const struct ql_member *member, ql_node_info *ret_info)
+{
+    const char *text;
+    ql_verdict verdict;
+
+    ql_node_describe(member->node, ret_info);
+    ret_info->address = member->client->address[member->index].display;
+    if (!member->client->watch || ret_info->verdict != QL_V_GRANTED)
+        return;
+    verdict = ql_watch_verdict(member, &text);
+    ret_info->verdict = verdict;
+    if (verdict != QL_V_GRANTED)
+        snprintf(ret_info->text, sizeof(ret_info->text), "%s", text);
+}
+
 int ql_client_node(ql_client *client, unsigned index, ql_node_info *ret_info)
 {
     if (!ret_info || index >= client->rules.nodes)
@@ -23,8 +40,7 @@ int ql_client_node(ql_client *client, unsigned index, ql_node_info *ret_info)
     if (client->pid != getpid())
         return QL_E_FORKED;
     pthread_mutex_lock(&client->mutex);
-    ql_node_describe(client->member[index].node, ret_info);
-    ret_info->address = client->address[index].display;
+    describe(&client->member[index], ret_info);
     pthread_mutex_unlock(&client->mutex);
     return QL_OK;
 }
@@ -44,9 +60,7 @@ static bool settled(void *arg)
     if (client->clock.now >= settling->until)
         return true;
     for (unsigned i = 0; i < client->rules.nodes; i++) {
-        enum ql_node_state state = ql_node_state(client->member[i].node);
-
-        if (state == QL_NODE_CONNECTING || state == QL_NODE_GREETING)
+        if (ql_op_is_hopeful(&client->member[i]))
             return false;
     }
     return true;
@@ -59,10 +73,11 @@ static int connect_result(struct ql_client *client)
     ql_node_info info;
 
     for (unsigned i = 0; i < client->rules.nodes; i++) {
-        ql_node_describe(client->member[i].node, &info);
+        describe(&client->member[i], &info);
         ready += info.ready && info.verdict == QL_V_GRANTED;
         auth += info.verdict == QL_V_NOAUTH || info.verdict == QL_V_NOPERM;
-        config += info.verdict == QL_V_DUPLICATE;
+        config += info.verdict == QL_V_DUPLICATE ||
+                  info.verdict == QL_V_GROUP || info.verdict == QL_V_EVICTION;
     }
     if (ready >= client->rules.quorum)
         return QL_OK;

@@ -31,7 +31,8 @@ static int read_options(ql_lock_options *ret, const ql_lock_options *from)
         all.loss_notice_ms =
             all.ttl_ms / 10 < NOTICE_MAX_MS ? all.ttl_ms / 10 : NOTICE_MAX_MS;
     if (all.ttl_ms > QL_TTL_MAX_MS || all.wait_ms < QL_WAIT_FOREVER ||
-        all.loss_notice_ms > all.ttl_ms / NOTICE_MAX_PART)
+        all.loss_notice_ms > all.ttl_ms / NOTICE_MAX_PART ||
+        all.lock_delay_ms > QL_TTL_MAX_MS)
         return QL_E_INVALID;
     *ret = all;
     return QL_OK;
@@ -51,9 +52,19 @@ static void set_terms(struct ql_lock *lock, const ql_lock_options *options)
                            ? options->max_hold_ms * QL_NS_PER_MS
                            : QL_NEVER,
         .loss_notice_ns = options->loss_notice_ms * QL_NS_PER_MS,
+        .lock_delay_ns = options->lock_delay_ms * QL_NS_PER_MS,
         .tries = options->tries,
         .renew = options->renew,
     };
+}
+
+/* The guarded level keeps its own records under such names. */
+static bool is_reserved(const char *name, size_t len)
+{
+    static const char prefix[] = "quorlock:";
+
+    return len >= sizeof(prefix) - 1 &&
+           memcmp(name, prefix, sizeof(prefix) - 1) == 0;
 }
 
 int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
@@ -69,7 +80,8 @@ int ql_lock_new(ql_lock **ret_lock, ql_client *client, const char *name,
     if (client->pid != getpid())
         return QL_E_FORKED;
     name_len = all.name_len ? all.name_len : strnlen(name, QL_NAME_MAX + 1);
-    if (name_len == 0 || name_len > QL_NAME_MAX)
+    if (name_len == 0 || name_len > QL_NAME_MAX ||
+        (client->watch && is_reserved(name, name_len)))
         return QL_E_INVALID;
     lock = ql_handle_new(client, name, name_len);
     if (!lock)
@@ -225,6 +237,30 @@ int ql_lock_lost_fd(ql_lock *lock)
     fd = lock->lost_fd;
     pthread_mutex_unlock(&lock->client->mutex);
     return fd;
+}
+
+uint64_t ql_lock_fence(const ql_lock *lock)
+{
+    uint64_t fence;
+
+    if (lock->client->pid != getpid())
+        return 0;
+    lock_client(lock);
+    fence = lock->machine.fence;
+    pthread_mutex_unlock(&lock->client->mutex);
+    return fence;
+}
+
+bool ql_lock_owner_died(const ql_lock *lock)
+{
+    bool died;
+
+    if (lock->client->pid != getpid())
+        return false;
+    lock_client(lock);
+    died = lock->machine.died;
+    pthread_mutex_unlock(&lock->client->mutex);
+    return died;
 }
 
 const char *ql_lock_token(const ql_lock *lock)

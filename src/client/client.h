@@ -11,6 +11,7 @@
  *   loop.c        waits for the nodes' sockets and the timers
  *   operation.c   how a caller's request begins
  *   drive.c       carries out the machine's actions on the nodes
+ *   watch.c       which nodes may vote, at the guarded level
  *   ending.c      how a caller's request ends;  callback.c  tells him
  *   report.c      what each node said
  */
@@ -23,6 +24,7 @@
 #include "base/mem.h"
 #include "client/clock.h"
 #include "client/timers.h"
+#include "client/watch.h"
 #include "core/machine.h"
 #include "redis/node.h"
 
@@ -67,6 +69,7 @@ struct ql_client {
     struct ql_rand rand; /* seeds the machines */
     struct ql_address *address;
     struct ql_member *member; /* rules.nodes of them */
+    struct ql_watch *watch;   /* NULL: the plain level */
     uint32_t dirty;           /* nodes with something to write, one bit each */
 
     int epoll_fd;
@@ -149,6 +152,9 @@ struct ql_lock {
     bool queued;         /* in client->finished */
     bool counted_busy;
     char token[QL_TOKEN_MAX + 1];
+    struct ql_guard guard;     /* of the round that is on its way */
+    uint32_t aimed_round;      /* which that is */
+    bool aimed;                /* else the nodes' clocks did not allow it */
     struct ql_note *note;      /* one per node, behind the machine */
     ql_node_report *report;    /* made when asked for */
     char *error;               /* likewise */
@@ -183,6 +189,8 @@ void ql_op_check_gates(struct ql_client *client);
 void ql_op_cancel(struct ql_lock *lock);
 /* Whether a majority is ready, or no more can become so soon. */
 bool ql_op_gate_open(const struct ql_client *client);
+/* Whether a node that cannot vote may soon. */
+bool ql_op_is_hopeful(const struct ql_member *member);
 void ql_op_connect(struct ql_client *client);
 
 /* --- ending.c, callback.c ------------------------------------------------ */
@@ -213,7 +221,7 @@ int ql_loop_once(struct ql_client *client, uint64_t until);
 /* Sends what is queued and sets the timers: after anything was started. */
 void ql_loop_settle(struct ql_client *client);
 uint64_t ql_loop_deadline(const struct ql_client *client);
-void ql_loop_closing(struct ql_node *node, int fd, void *ctx);
+void ql_loop_closing(struct ql_member *member, int fd);
 /* Drives the loop, or lets another thread do it, until `done` says so. */
 void ql_loop_wait(struct ql_client *client, bool (*done)(void *arg), void *arg,
                   uint64_t until, struct ql_waiter **ret_waiter);

@@ -18,17 +18,15 @@ struct refused {
 };
 
 static const enum ql_command_kind command_of[] = {
-    [QL_REQ_ACQUIRE] = QL_CMD_SET,
-    [QL_REQ_EXTEND] = QL_CMD_EXTEND,
-    [QL_REQ_RELEASE] = QL_CMD_RELEASE,
-    [QL_REQ_INSPECT] = QL_CMD_INSPECT,
+    [QL_REQ_ACQUIRE] = QL_CMD_SET,     [QL_REQ_EXTEND] = QL_CMD_EXTEND,
+    [QL_REQ_RELEASE] = QL_CMD_RELEASE, [QL_REQ_INSPECT] = QL_CMD_INSPECT,
+    [QL_REQ_CONFIRM] = QL_CMD_CONFIRM,
 };
 
 static const enum ql_request_kind request_of[] = {
-    [QL_CMD_SET] = QL_REQ_ACQUIRE,
-    [QL_CMD_EXTEND] = QL_REQ_EXTEND,
-    [QL_CMD_RELEASE] = QL_REQ_RELEASE,
-    [QL_CMD_INSPECT] = QL_REQ_INSPECT,
+    [QL_CMD_SET] = QL_REQ_ACQUIRE,     [QL_CMD_EXTEND] = QL_REQ_EXTEND,
+    [QL_CMD_RELEASE] = QL_REQ_RELEASE, [QL_CMD_INSPECT] = QL_REQ_INSPECT,
+    [QL_CMD_CONFIRM] = QL_REQ_CONFIRM,
 };
 
 /* Rounded up: a key may outlive the validity, never fall short of it. */
@@ -74,6 +72,51 @@ static bool acquire_refused(const struct refused *refused, unsigned node)
     return false;
 }
 
+static void refuse(struct ql_lock *lock, const struct ql_action *action,
+                   ql_verdict verdict, const char *text,
+                   struct refused *refused)
+{
+    bool release = action->request == QL_REQ_RELEASE;
+
+    if (!release || lock->op.kind == QL_OP_RELEASE)
+        ql_note_verdict(lock, action->node, verdict, text);
+    note_refusal(refused, action, ql_vote_of(verdict, release));
+}
+
+/*
+ * What the guarded level wants to be true before a node is asked to vote. All
+ * nodes of a round are sent the same, so it is worked out once for each.
+ */
+static bool may_ask(struct ql_lock *lock, const struct ql_action *action,
+                    struct refused *refused)
+{
+    struct ql_member *member = &lock->client->member[action->node];
+    const char *text;
+    ql_verdict verdict;
+
+    if (action->request == QL_REQ_EXTEND &&
+        lock->aimed_round != action->round) {
+        lock->aimed_round = action->round;
+        ql_watch_refresh(lock->client);
+        lock->aimed = ql_watch_aim(lock->client, &lock->guard);
+    }
+    verdict = ql_watch_verdict(member, &text);
+    if (verdict == QL_V_GRANTED && !lock->aimed) {
+        verdict = QL_V_CLOCK;
+        text = "the nodes' clocks differ by too much";
+    }
+    if (verdict == QL_V_GRANTED)
+        return true;
+    refuse(lock, action, verdict, text, refused);
+    return false;
+}
+
+static bool wants_vote(enum ql_request_kind request)
+{
+    return request == QL_REQ_ACQUIRE || request == QL_REQ_CONFIRM ||
+           request == QL_REQ_EXTEND;
+}
+
 static void send_request(struct ql_lock *lock, const struct ql_action *action,
                          struct refused *refused)
 {
@@ -90,12 +133,21 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
         .label = client->label,
         .ttl_ms = release ? release_ttl_ms(lock) : ms_of(action->ttl_ns),
     };
+    struct ql_guard guard;
     ql_verdict verdict;
 
     lock->longest_ns = ql_time_max(lock->longest_ns, action->ttl_ns);
     if (release && acquire_refused(refused, action->node)) {
         note_refusal(refused, action, QL_VOTE_UNSENT);
         return;
+    }
+    if (client->watch) {
+        if (wants_vote(action->request) && !may_ask(lock, action, refused))
+            return;
+        guard = lock->guard;
+        if (action->request != QL_REQ_ACQUIRE)
+            guard.fence = action->fence;
+        command.guard = &guard;
     }
     verdict = ql_node_send(node, &command, client->clock.now);
     client->dirty |= UINT32_C(1) << action->node;
@@ -107,9 +159,7 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
     }
     /* A release that nobody answers for was put on the connection all the
      * same, or is owed: see node.h. Any other was not sent. */
-    if (!release || lock->op.kind == QL_OP_RELEASE)
-        ql_note_verdict(lock, action->node, verdict, ql_node_text(node));
-    note_refusal(refused, action, ql_vote_of(verdict, release));
+    refuse(lock, action, verdict, ql_node_text(node), refused);
 }
 
 /* QL_OK, or why there is no token. */
@@ -123,6 +173,10 @@ static int draw_token(struct ql_lock *lock)
     memcpy(lock->token, token, sizeof(token));
     lock->longest_ns = 0;
     ql_note_reset(lock);
+    if (client->watch) {
+        ql_watch_refresh(client);
+        lock->aimed = ql_watch_aim(client, &lock->guard);
+    }
     return QL_OK;
 }
 
@@ -201,35 +255,72 @@ static uint32_t holder_hash(const char *text, size_t len)
     return hash ? hash : 1;
 }
 
-void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
-                     void *ctx)
+/* Of a key that is ours, but under another number, no more can be said than
+ * that it is not this holder's. */
+static bool is_renumbered(const struct ql_lock *lock,
+                          const struct ql_answer *answer)
 {
-    struct ql_member *member = ctx;
-    struct ql_lock *lock = answer->owner;
+    return answer->kind == QL_CMD_INSPECT && answer->verdict == QL_V_GRANTED &&
+           lock->machine.fence != 0 && answer->fence != lock->machine.fence;
+}
+
+static struct ql_prev prev_of(const struct ql_answer *answer)
+{
+    struct ql_prev prev = {.end = QL_PREV_NONE};
+
+    if (answer->prev == 0 || !answer->prev_token)
+        return prev;
+    prev.end = answer->prev == 1 ? QL_PREV_RELEASED : QL_PREV_ENDED;
+    prev.holder = holder_hash(answer->prev_token, strlen(answer->prev_token));
+    prev.fence = answer->prev_fence;
+    return prev;
+}
+
+static struct ql_event vote_of(const struct ql_lock *lock, unsigned node,
+                               const struct ql_answer *answer)
+{
     struct ql_event event = {
         .kind = QL_EV_VOTE,
-        .node = member->index,
+        .node = node,
         .request = request_of[answer->kind],
         .round = answer->round,
         .vote = ql_vote_of(answer->verdict, answer->sent),
+        .fence = answer->fence,
+        .repaired = answer->verdict == QL_V_REPAIRED,
+        .prev = prev_of(answer),
     };
 
-    (void)node;
-    lock->awaited--;
-    if (lock->freed) {
-        if (lock->awaited == 0)
-            ql_handle_dispose(lock);
-        return;
-    }
+    if (is_renumbered(lock, answer))
+        event.vote = QL_VOTE_FOREIGN;
     if (answer->verdict == QL_V_HELD && answer->text_len > 0)
         event.holder = holder_hash(answer->text, answer->text_len);
     if (answer->remaining_ms < 0 && answer->kind == QL_CMD_INSPECT)
         event.remaining_ns = QL_NEVER; /* somebody took its expiry away */
     else if (answer->remaining_ms > 0)
         event.remaining_ns = (uint64_t)answer->remaining_ms * QL_NS_PER_MS;
-    ql_note_answer(lock, member->index, answer);
+    return event;
+}
+
+void ql_drive_answer(struct ql_node *node, const struct ql_answer *answer,
+                     void *ctx)
+{
+    struct ql_member *member = ctx;
+    struct ql_lock *lock = answer->owner;
+
+    (void)node;
     /* Read anew: between the bytes' arrival and this moment we may have been
      * stopped for longer than the lock is valid. */
     ql_clock_now(&member->client->clock);
-    ql_drive(lock, event);
+    if (member->client->watch)
+        ql_watch_heard(member, answer);
+    if (!lock) /* the watch asked, not a lock */
+        return;
+    lock->awaited--;
+    if (lock->freed) {
+        if (lock->awaited == 0)
+            ql_handle_dispose(lock);
+        return;
+    }
+    ql_note_answer(lock, member->index, answer);
+    ql_drive(lock, vote_of(lock, member->index, answer));
 }

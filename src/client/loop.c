@@ -88,11 +88,8 @@ static void watch_node(struct ql_client *client, struct ql_member *member)
 
 /* A descriptor must leave the set before it is closed: if a forked child still
  * has it open, closing alone would leave it in the set for ever. */
-void ql_loop_closing(struct ql_node *node, int fd, void *ctx)
+void ql_loop_closing(struct ql_member *member, int fd)
 {
-    struct ql_member *member = ctx;
-
-    (void)node;
     (void)epoll_ctl(member->client->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 

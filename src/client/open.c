@@ -15,19 +15,19 @@
 #define CONNECT_TIMEOUT_MAX_MS 600000u
 #define DRIFT_PPM              10000u
 #define DRIFT_MAX_PPM          500000u
+#define RECORD_KEEP_MS         (24u * 3600 * 1000)
 
 /*
  * One server under two names would vote twice, and one restart of it would take
  * two votes away. The name that stands later in the list does not count.
  */
-static void node_ready(struct ql_node *node, void *ctx)
+static void bar_duplicates(struct ql_member *member)
 {
-    struct ql_member *member = ctx;
     struct ql_client *client = member->client;
+    struct ql_node *node = member->node;
     ql_node_info mine, other;
     char text[QL_TEXT_MAX];
 
-    member->barred = false;
     ql_node_describe(node, &mine);
     if (!mine.run_id[0])
         return;
@@ -50,6 +50,27 @@ static void node_ready(struct ql_node *node, void *ctx)
     }
 }
 
+static void node_ready(struct ql_node *node, void *ctx)
+{
+    struct ql_member *member = ctx;
+
+    (void)node;
+    member->barred = false;
+    bar_duplicates(member);
+    if (member->client->watch)
+        ql_watch_ready(member);
+}
+
+static void node_closing(struct ql_node *node, int fd, void *ctx)
+{
+    struct ql_member *member = ctx;
+
+    (void)node;
+    ql_loop_closing(member, fd);
+    if (member->client->watch)
+        ql_watch_gone(member);
+}
+
 /* Takes over as many of the caller's options as both sides know. */
 static int read_options(ql_client_options *ret, const ql_client_options *from)
 {
@@ -68,10 +89,15 @@ static int read_options(ql_client_options *ret, const ql_client_options *from)
         all.drift_ppm = DRIFT_PPM;
     if (!all.allocator)
         all.allocator = &ql_default_allocator;
+    if (all.level == QL_LEVEL_DEFAULT)
+        all.level = QL_LEVEL_PLAIN;
+    if (!all.record_keep_ms)
+        all.record_keep_ms = RECORD_KEEP_MS;
     if (all.node_timeout_ms > NODE_TIMEOUT_MAX_MS ||
         all.connect_timeout_ms > CONNECT_TIMEOUT_MAX_MS ||
-        all.drift_ppm > DRIFT_MAX_PPM || !all.allocator->allocate ||
-        !all.allocator->resize || !all.allocator->release)
+        all.drift_ppm > DRIFT_MAX_PPM || all.level > QL_LEVEL_STRICT ||
+        !all.allocator->allocate || !all.allocator->resize ||
+        !all.allocator->release)
         return QL_E_INVALID;
     *ret = all;
     return QL_OK;
@@ -119,9 +145,10 @@ static int make_nodes(struct ql_client *client)
             .node_timeout_ns = client->rules.node_timeout_ns,
             .connect_timeout_ns = client->connect_timeout_ns,
             .seed = ql_rand_next(&client->rand),
+            .guarded = client->rules.fenced,
             .answer = ql_drive_answer,
             .ready = node_ready,
-            .closing = ql_loop_closing,
+            .closing = node_closing,
             .ctx = member,
         };
 
@@ -142,6 +169,7 @@ void ql_client_dispose(struct ql_client *client, bool forked)
     while (client->locks && !forked)
         ql_handle_dispose(client->locks);
     ql_loop_free(client);
+    ql_watch_free(client);
     ql_timers_free(&client->timers, &mem);
     for (unsigned i = 0; client->address && i < client->rules.nodes; i++)
         ql_address_free(&client->address[i], &mem);
@@ -175,7 +203,8 @@ static int fill(struct ql_client *client, const char *servers,
         .nodes = (unsigned)count,
         .quorum = (unsigned)count / 2 + 1,
         .node_timeout_ns = options->node_timeout_ms * QL_NS_PER_MS,
-        .drift_ppm = options->drift_ppm};
+        .drift_ppm = options->drift_ppm,
+        .fenced = options->level != QL_LEVEL_PLAIN};
     client->connect_timeout_ns = options->connect_timeout_ms * QL_NS_PER_MS;
     client->token = options->token ? options->token : ql_token_random;
     client->token_arg = options->token_arg;
@@ -185,6 +214,10 @@ static int fill(struct ql_client *client, const char *servers,
     client->member =
         ql_mem_zalloc(&client->mem, (size_t)count * sizeof(struct ql_member));
     if (rc != QL_OK || !client->member)
+        return QL_E_NOMEM;
+    if (client->rules.fenced &&
+        !ql_watch_new(client, options->level == QL_LEVEL_STRICT,
+                      options->record_keep_ms))
         return QL_E_NOMEM;
     if (ql_random_bytes(&seed, sizeof(seed)) != 0)
         return QL_E_RANDOM;

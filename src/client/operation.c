@@ -37,7 +37,19 @@ static void begin(struct ql_lock *lock)
 
 static bool can_vote(const struct ql_member *member)
 {
-    return ql_node_state(member->node) == QL_NODE_READY && !member->barred;
+    const char *text;
+
+    return ql_node_state(member->node) == QL_NODE_READY && !member->barred &&
+           (!member->client->watch ||
+            ql_watch_verdict(member, &text) == QL_V_GRANTED);
+}
+
+bool ql_op_is_hopeful(const struct ql_member *member)
+{
+    enum ql_node_state state = ql_node_state(member->node);
+
+    return state == QL_NODE_CONNECTING || state == QL_NODE_GREETING ||
+           (member->client->watch && ql_watch_hopeful(member));
 }
 
 /*
@@ -50,10 +62,8 @@ bool ql_op_gate_open(const struct ql_client *client)
     unsigned ready = 0, hopeful = 0;
 
     for (unsigned i = 0; i < client->rules.nodes; i++) {
-        enum ql_node_state state = ql_node_state(client->member[i].node);
-
         ready += can_vote(&client->member[i]);
-        hopeful += state == QL_NODE_CONNECTING || state == QL_NODE_GREETING;
+        hopeful += ql_op_is_hopeful(&client->member[i]);
     }
     return ready >= client->rules.quorum || hopeful == 0;
 }
@@ -83,6 +93,8 @@ void ql_op_start(struct ql_lock *lock)
         ql_note_reset(lock);
     if (ready_nodes(client) < client->rules.quorum)
         ql_op_connect(client);
+    if (client->watch)
+        ql_watch_refresh(client);
     if (ql_op_gate_open(client)) {
         begin(lock);
         return;

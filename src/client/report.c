@@ -119,7 +119,9 @@ int ql_note_refine(const struct ql_lock *lock)
 
         auth += verdict == QL_V_NOAUTH || verdict == QL_V_NOPERM;
         config += verdict == QL_V_WRONGTYPE || verdict == QL_V_MOVED ||
-                  verdict == QL_V_READONLY || verdict == QL_V_DUPLICATE;
+                  verdict == QL_V_READONLY || verdict == QL_V_DUPLICATE ||
+                  verdict == QL_V_GROUP || verdict == QL_V_TTL ||
+                  verdict == QL_V_EVICTION;
     }
     return ql_result_of_failures(&lock->client->rules, auth, config);
 }

@@ -13,6 +13,9 @@ static bool bars(ql_verdict verdict)
     case QL_V_WRONGTYPE:
     case QL_V_MOVED:
     case QL_V_DUPLICATE:
+    case QL_V_GROUP:
+    case QL_V_TTL:
+    case QL_V_EVICTION:
         return true;
     default:
         return false;
@@ -27,7 +30,12 @@ enum ql_vote ql_vote_of(ql_verdict verdict, bool sent)
     case QL_V_HELD:
         return QL_VOTE_FOREIGN;
     case QL_V_MISSING:
+    case QL_V_REPAIRED:
         return QL_VOTE_MISSING;
+    case QL_V_CLOCK:
+        return QL_VOTE_SKEWED;
+    case QL_V_NOTREADY: /* the script did nothing */
+        return QL_VOTE_UNSENT;
     default:
         if (bars(verdict))
             return QL_VOTE_BARRED;
