@@ -30,9 +30,11 @@ BANNED_IN_CORE = """
 MAY_INCLUDE = {
     "core": (["core"], []),
     "base": (["base", "quorlock"], []),
-    "redis": (["redis", "base", "quorlock"], ["hiredis"]),
-    "client": (["client", "core", "redis", "base", "quorlock"], []),
-    "cli": (["cli", "quorlock"], ["jansson.h"]),
+    "guard": (["guard", "base", "quorlock"], []),
+    "redis": (["redis", "guard", "base", "quorlock"], ["hiredis"]),
+    "client": (["client", "core", "redis", "guard", "base", "quorlock"], []),
+    "admin": (["admin", "redis", "guard", "base", "quorlock"], ["hiredis"]),
+    "cli": (["cli", "admin", "guard", "quorlock"], ["jansson.h"]),
 }
 LIBRARIES = ["hiredis", "jansson.h", "sqlite3.h"]
 CORE_HEADERS = ["assert.h", "limits.h", "stdbool.h", "stddef.h", "stdint.h",
