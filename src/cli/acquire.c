@@ -26,7 +26,40 @@ static json_t *token_object(const struct session *session, const ql_lock *lock,
     json_object_set_new(object, "valid_ms",
                         json_integer(ql_lock_valid_ms(lock)));
     json_object_set_new(object, "label", json_text(label));
+    json_set_fence(object, lock);
+    json_object_set_new(object, "owner_died",
+                        json_boolean(ql_lock_owner_died(lock)));
     return object;
+}
+
+/* In single quotes; one of those itself becomes '\''. */
+static void print_quoted(const char *name, const char *value)
+{
+    printf("%s='", name);
+    for (; *value; value++) {
+        if (*value == '\'')
+            fputs("'\\'", stdout);
+        putchar(*value);
+    }
+    fputs("'\n", stdout);
+}
+
+/* For eval: each variable is set, so that none is left from a lock before. */
+static int print_variables(const struct session *session, const ql_lock *lock)
+{
+    uint64_t fence = ql_lock_fence(lock);
+
+    print_quoted("QUORLOCK_NAME", session->name);
+    print_quoted("QUORLOCK_TOKEN", ql_lock_token(lock));
+    printf("QUORLOCK_TTL_MS=%" PRId64 "\n", session->options->ttl_ms);
+    printf("QUORLOCK_VALID_UNTIL_MS=%" PRId64 "\n",
+           now_ns() / NS_PER_MS + ql_lock_valid_ms(lock));
+    if (fence)
+        printf("QUORLOCK_FENCE=%" PRIu64 "\n", fence);
+    else
+        puts("QUORLOCK_FENCE=");
+    printf("QUORLOCK_OWNER_DIED=%s\n", ql_lock_owner_died(lock) ? "1" : "");
+    return ferror(stdout) || fflush(stdout);
 }
 
 /* A token that nobody has read would lock everybody out until the ttl ends. */
@@ -37,6 +70,8 @@ static int print_token(const struct session *session, ql_lock *lock,
 
     if (session->options->json)
         failed = json_print(token_object(session, lock, label), stdout);
+    else if (session->options->env)
+        failed = print_variables(session, lock);
     else
         failed = printf("%s\n", ql_lock_token(lock)) < 0 || fflush(stdout);
     if (!failed)
@@ -81,6 +116,7 @@ static int acquire(const struct session *session, ql_lock *lock,
     if (result != QL_OK || signal)
         return waiting_failed(session, lock, result, signal);
     session_warn(session);
+    session_say_died(session, lock);
     if (session->options->verbose)
         say("%s: acquired for %" PRId64 " ms", say_name(name, session->name),
             ql_lock_valid_ms(lock));

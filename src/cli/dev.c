@@ -14,6 +14,7 @@
 #include "cli/dev_servers.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
+#include "cli/init.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 
@@ -186,6 +187,22 @@ static int run_command(struct dev *dev, char **command)
     return child_code(dev->status);
 }
 
+/* So that every level can be tried. */
+static int init_group(const struct dev *dev)
+{
+    struct options options;
+    int code = EXIT_OS;
+
+    options_init(&options);
+    options.servers = dev_servers_urls(&dev->servers);
+    if (options.servers)
+        code = init_servers(&options);
+    else
+        say("out of memory");
+    options_free(&options);
+    return code;
+}
+
 int verb_dev(const struct options *options, int argc, char **argv)
 {
     struct dev dev = {.options = options, .kill_at_ns = INT64_MAX};
@@ -199,6 +216,8 @@ int verb_dev(const struct options *options, int argc, char **argv)
     terminal_open(&dev.terminal);
     code =
         dev_servers_start(&dev.servers, (unsigned)options->nodes, &dev.signals);
+    if (!code)
+        code = init_group(&dev);
     if (!code)
         code = run_command(&dev, argv);
     dev_servers_stop(&dev.servers);

@@ -33,7 +33,8 @@ char **environment_with(char *const *set, size_t count)
     if (!list)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        list[used++] = set[i];
+        if (strchr(set[i], '='))
+            list[used++] = set[i];
     for (size_t i = 0; i < inherited; i++)
         if (!is_set(set, count, environ[i]))
             list[used++] = environ[i];

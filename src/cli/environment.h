@@ -9,8 +9,8 @@
 
 /*
  * A copy of the environment in which `set`, `count` strings "NAME=value", win
- * over variables of the same names. The strings are not copied. NULL: out of
- * memory. To be freed with free().
+ * over variables of the same names. A string "NAME" takes the variable out. The
+ * strings are not copied. NULL: out of memory. To be freed with free().
  */
 char **environment_with(char *const *set, size_t count);
 

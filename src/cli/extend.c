@@ -29,6 +29,7 @@ static int extended(const struct session *session, const ql_lock *lock)
                         json_integer(session->options->ttl_ms));
     json_object_set_new(object, "valid_ms",
                         json_integer(ql_lock_valid_ms(lock)));
+    json_set_fence(object, lock);
     return json_print(object, stdout) ? EXIT_OS : EXIT_DONE;
 }
 

@@ -87,6 +87,14 @@ json_t *json_outcome(const struct session *session, const ql_lock *lock,
     return object;
 }
 
+void json_set_fence(json_t *object, const ql_lock *lock)
+{
+    uint64_t fence = ql_lock_fence(lock);
+
+    json_object_set_new(object, "fence",
+                        fence ? json_integer((json_int_t)fence) : json_null());
+}
+
 int json_print(json_t *object, FILE *out)
 {
     int failed = !object || json_dumpf(object, out, JSON_COMPACT);

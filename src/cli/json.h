@@ -17,6 +17,9 @@ json_t *json_text(const char *bytes);
 json_t *json_outcome(const struct session *session, const ql_lock *lock,
                      int result, int exit_code);
 
+/* Adds `fence`: the fencing token, or null at the plain level. */
+void json_set_fence(json_t *object, const ql_lock *lock);
+
 /* Prints it with a newline and lets go of it. NULL: memory ran out, which is
  * said. Returns 0, or -1 if it was not printed. */
 int json_print(json_t *object, FILE *out);

@@ -21,6 +21,8 @@ struct verb {
     verb_fn *run;
 };
 
+#define NO_ARGUMENTS (-1) /* as a maximum */
+
 static const struct verb VERBS[] = {
     {"run", "[options] NAME [--] COMMAND [ARG...]",
      "run COMMAND while holding the lock NAME", VERB_RUN, 1, 0, verb_run},
@@ -32,6 +34,17 @@ static const struct verb VERBS[] = {
      verb_release},
     {"status", "[options] NAME", "show who holds the lock, node by node",
      VERB_STATUS, 1, 1, verb_status},
+    {"list", "[options] [PREFIX]", "show all locks, or those that begin so",
+     VERB_LIST, 0, 1, verb_list},
+    {"force-release", "[options] NAME", "take a lock away from its holder",
+     VERB_FORCE_RELEASE, 1, 1, verb_force_release},
+    {"init", "[options]", "make the servers a group, for the guarded level",
+     VERB_INIT, 0, NO_ARGUMENTS, verb_init},
+    {"members", "[options] [add URL | remove URL | settle]",
+     "show the group, or change it by one server", VERB_MEMBERS, 0, 2,
+     verb_members},
+    {"check", "[options]", "look for what makes locks on the servers unsafe",
+     VERB_CHECK, 0, NO_ARGUMENTS, verb_check},
     {"dev", "[options] [--] [COMMAND [ARG...]]",
      "run COMMAND, or a shell, with private servers to play with", VERB_DEV, 0,
      0, verb_dev},
@@ -53,7 +66,7 @@ static int help_all(FILE *out)
           "masters\n\n",
           out);
     for (size_t i = 0; i < VERB_COUNT; i++)
-        fprintf(out, "  quorlock %-8s %-37s %s\n", VERBS[i].name,
+        fprintf(out, "  quorlock %-13s %-40s %s\n", VERBS[i].name,
                 VERBS[i].arguments, VERBS[i].summary);
     fputs("\n  quorlock VERB --help    the options of a verb\n"
           "  quorlock --version\n\n"
@@ -81,7 +94,7 @@ static int count_wrong(const struct verb *verb, int argc)
 {
     if (argc < verb->min)
         say("%s: too few arguments", verb->name);
-    else if (verb->max && argc > verb->max)
+    else if (verb->max && argc > (verb->max > 0 ? verb->max : 0))
         say("%s: too many arguments", verb->name);
     else
         return 0;

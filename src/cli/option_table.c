@@ -10,8 +10,11 @@
 #include "quorlock/quorlock.h"
 
 #define TAKERS (VERB_RUN | VERB_ACQUIRE)
-#define TALKERS                                                                \
+#define LOCKERS                                                                \
     (VERB_RUN | VERB_ACQUIRE | VERB_EXTEND | VERB_RELEASE | VERB_STATUS)
+#define OPERATORS                                                              \
+    (VERB_INIT | VERB_MEMBERS | VERB_CHECK | VERB_LIST | VERB_FORCE_RELEASE)
+#define TALKERS    (LOCKERS | OPERATORS)
 #define ALL        (TALKERS | VERB_DEV)
 #define AT(member) offsetof(struct options, member)
 
@@ -58,6 +61,25 @@ const struct option_row OPTION_TABLE[] = {
     {0, "node-timeout", "TIME", "QUORLOCK_NODE_TIMEOUT",
      "how long one node is waited for (50ms)",
      TALKERS, OPTION_DURATION, AT(node_timeout_ms), 1, 60000},
+    {0, "level", "plain|guarded|strict", "QUORLOCK_LEVEL",
+     "how much is done for safety (plain)",
+     LOCKERS, OPTION_CHOICE, AT(level), 0, 0},
+    {0, "lock-delay", "TIME", NULL,
+     "how much longer it stays locked if we end without releasing",
+     TAKERS | VERB_EXTEND, OPTION_DURATION, AT(lock_delay_ms), 0,
+     QL_TTL_MAX_MS},
+    {0, "env", NULL, NULL, "print variables for a shell, not the token alone",
+     VERB_ACQUIRE, OPTION_FLAG, AT(env), 0, 0},
+    {0, "max-ttl", "TIME", NULL, "the longest ttl that a lock may have (5m)",
+     VERB_INIT, OPTION_DURATION, AT(max_ttl_ms), 1, QL_TTL_MAX_MS},
+    {0, "clock-slack", "TIME", NULL,
+     "how far clocks of nodes may be apart (500ms)",
+     VERB_INIT, OPTION_DURATION, AT(clock_slack_ms), 1, 60000},
+    {0, "again", NULL, NULL, "begin anew, after a majority lost its records",
+     VERB_INIT, OPTION_FLAG, AT(again), 0, 0},
+    {'y', "yes", NULL, NULL, "do not ask",
+     VERB_INIT | VERB_MEMBERS | VERB_FORCE_RELEASE, OPTION_FLAG, AT(yes), 0,
+     0},
     {0, "label", "TEXT", NULL, "who we are, for others to read",
      TAKERS, OPTION_TEXT, AT(label), 0, 0},
     {'n', "nodes", "N", NULL, "start N servers (5)",
@@ -67,7 +89,7 @@ const struct option_row OPTION_TABLE[] = {
     {'q', "quiet", NULL, NULL, "say nothing but errors of usage",
      ALL, OPTION_FLAG, AT(quiet), 0, 0},
     {'v', "verbose", NULL, NULL, "say what happens",
-     ALL, OPTION_FLAG, AT(verbose), 0, 0},
+     LOCKERS | VERB_DEV, OPTION_FLAG, AT(verbose), 0, 0},
     {'h', "help", NULL, NULL, "show this",
      ALL, OPTION_FLAG, AT(help), 0, 0},
 };

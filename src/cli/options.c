@@ -33,6 +33,9 @@ void options_init(struct options *options)
         .kill_after_ms = OPTION_UNSET,
         .conflict_code = EXIT_HELD,
         .nodes = 5,
+        .level = LEVEL_PLAIN,
+        .max_ttl_ms = OPTION_UNSET,
+        .clock_slack_ms = OPTION_UNSET,
     };
 }
 
@@ -67,7 +70,7 @@ static const struct option_row *find_letter(enum verb_bit verb, char letter)
 }
 
 /* Overwrites what stands before the last '@': user and password. */
-static void hide_password(char *url)
+void options_hide_password(char *url)
 {
     char *end = strrchr(url, '@');
     char *start = strstr(url, "://");
@@ -86,7 +89,7 @@ static int take(struct reader *reader, const struct option_row *row, char *text)
 
     reader->given |= UINT64_C(1) << index;
     if (row->kind == OPTION_SERVERS)
-        hide_password(text);
+        options_hide_password(text);
     if (!wrong)
         return 0;
     say("--%s %s: '%s' %s", row->name, row->argument, text, wrong);

@@ -20,12 +20,24 @@ enum verb_bit {
     VERB_RELEASE = 8,
     VERB_STATUS = 16,
     VERB_DEV = 32,
+    VERB_INIT = 64,
+    VERB_MEMBERS = 128,
+    VERB_CHECK = 256,
+    VERB_LIST = 512,
+    VERB_FORCE_RELEASE = 1024,
 };
 
 enum on_lost {
     ON_LOST_TERM,
     ON_LOST_KILL,
     ON_LOST_IGNORE,
+};
+
+/* enum ql_level, less one. */
+enum level {
+    LEVEL_PLAIN,
+    LEVEL_GUARDED,
+    LEVEL_STRICT,
 };
 
 #define OPTION_UNSET ((int64_t)-1)
@@ -46,6 +58,13 @@ struct options {
     int64_t conflict_code;
     int64_t nodes;   /* dev */
     int64_t on_lost; /* enum on_lost */
+    int64_t level;   /* enum level */
+    int64_t lock_delay_ms;
+    int64_t max_ttl_ms;     /* init; OPTION_UNSET: the default */
+    int64_t clock_slack_ms; /* likewise */
+    bool again;             /* init */
+    bool yes;
+    bool env; /* acquire: prints variables for a shell */
     bool nonblock;
     bool json;
     bool quiet;
@@ -67,6 +86,9 @@ void options_free(struct options *options);
  */
 int options_parse(struct options *options, enum verb_bit verb, bool stop,
                   int *argc, char **argv);
+
+/* Overwrites user and password in an argument that is a server's URL. */
+void options_hide_password(char *url);
 
 /* The options of `verb`, a line each. */
 void options_help(enum verb_bit verb, FILE *out);

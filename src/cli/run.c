@@ -22,7 +22,15 @@
 #include "cli/verb.h"
 #include "cli/waiting.h"
 
-enum { SET_NAME, SET_TOKEN, SET_TTL, SET_UNTIL, SET_COUNT };
+enum {
+    SET_NAME,
+    SET_TOKEN,
+    SET_TTL,
+    SET_UNTIL,
+    SET_FENCE,
+    SET_DIED,
+    SET_COUNT
+};
 
 /* execve(2) wants them writable. */
 static char SHELL[] = "/bin/sh", DASH_C[] = "-c";
@@ -91,6 +99,29 @@ static void free_variables(char *set[SET_COUNT])
         free(set[i]);
 }
 
+/* Where there is none, one of an outer lock must not be taken for ours. */
+static int make_fence(const ql_lock *lock, char **ret_fence, char **ret_died)
+{
+    uint64_t fence = ql_lock_fence(lock);
+    int failed;
+
+    if (fence)
+        failed = asprintf(ret_fence, "QUORLOCK_FENCE=%" PRIu64, fence);
+    else
+        failed = asprintf(ret_fence, "QUORLOCK_FENCE");
+    if (failed < 0) {
+        *ret_fence = NULL;
+        return -1;
+    }
+    if (ql_lock_owner_died(lock))
+        failed = asprintf(ret_died, "QUORLOCK_OWNER_DIED=1");
+    else
+        failed = asprintf(ret_died, "QUORLOCK_OWNER_DIED");
+    if (failed < 0)
+        *ret_died = NULL;
+    return failed < 0 ? -1 : 0;
+}
+
 /* The variables that tell the command about its lock. */
 static int make_variables(const struct run *run, char *set[SET_COUNT])
 {
@@ -103,7 +134,8 @@ static int make_variables(const struct run *run, char *set[SET_COUNT])
         asprintf(&set[SET_TTL], "QUORLOCK_TTL_MS=%" PRId64,
                  run->options->ttl_ms) < 0 ||
         asprintf(&set[SET_UNTIL], "QUORLOCK_VALID_UNTIL_MS=%" PRId64,
-                 until_ms) < 0) {
+                 until_ms) < 0 ||
+        make_fence(run->lock, &set[SET_FENCE], &set[SET_DIED])) {
         free_variables(set);
         return -1;
     }
@@ -226,6 +258,7 @@ static int run_held(struct run *run)
         return code;
     }
     session_warn(&run->session);
+    session_say_died(&run->session, run->lock);
     supervise(&supervision);
     return finish(run, &supervision);
 }

@@ -23,10 +23,15 @@ int session_listen(struct session *session)
     return 0;
 }
 
-static int check_servers(const struct options *options)
+static int check_options(const struct options *options)
 {
     char error[512];
 
+    if (options->lock_delay_ms && options->level == LEVEL_PLAIN) {
+        say("--lock-delay needs --level guarded: the plain level does not know "
+            "how a holder ended");
+        return EXIT_BAD_USAGE;
+    }
     if (!options->servers) {
         say("no servers: give -S URL, or set QUORLOCK_SERVERS");
         return EXIT_BAD_CONFIG;
@@ -43,7 +48,7 @@ int session_open(struct session *session, const struct options *options,
 {
     ql_client_options client_options = QL_CLIENT_OPTIONS_INIT;
     struct credentials credentials;
-    int code = check_servers(options), result;
+    int code = check_options(options), result;
 
     session->options = options;
     session->name = name;
@@ -53,6 +58,7 @@ int session_open(struct session *session, const struct options *options,
         return code;
     client_options.node_timeout_ms = (uint32_t)options->node_timeout_ms;
     client_options.label = label;
+    client_options.level = (enum ql_level)(options->level + QL_LEVEL_PLAIN);
     client_options.user = credentials.user;
     client_options.password = credentials.password;
     result =
@@ -82,6 +88,7 @@ void session_lock_options(const struct session *session,
 
     lock_options.ttl_ms = (uint32_t)options->ttl_ms;
     lock_options.retry_delay_ms = (uint32_t)options->retry_delay_ms;
+    lock_options.lock_delay_ms = (uint32_t)options->lock_delay_ms;
     *ret_lock_options = lock_options;
 }
 
@@ -95,8 +102,11 @@ int session_lock(struct session *session, ql_lock **ret_lock,
     if (result == QL_OK)
         return 0;
     if (result == QL_E_INVALID)
-        say("the name '%s' must have 1 to %u bytes",
-            say_name(shown, session->name), QL_NAME_MAX);
+        say("the name '%s' must have 1 to %u bytes%s",
+            say_name(shown, session->name), QL_NAME_MAX,
+            session->options->level == LEVEL_PLAIN
+                ? ""
+                : ", and not begin with quorlock:");
     else
         say("cannot make a lock: %s", ql_result_text(result));
     return exit_code_of(result);
@@ -149,4 +159,14 @@ void session_warn(const struct session *session)
     for (unsigned i = 0; i < ql_client_nodes(session->client); i++)
         if (ql_client_node(session->client, i, &info) == QL_OK)
             warn_of(&info);
+}
+
+void session_say_died(const struct session *session, const ql_lock *lock)
+{
+    char shown[SAY_NAME];
+
+    if (ql_lock_owner_died(lock) && !session->options->quiet)
+        say_soon("%s: the holder before ended without releasing: what the lock "
+                 "protects may be half done",
+                 say_name(shown, session->name));
 }

@@ -43,6 +43,9 @@ int session_lock(struct session *session, ql_lock **ret_lock,
  * `until_ns` by now_ns(). INT64_MAX: never. */
 void session_sleep(const struct session *session, int64_t until_ns);
 
+/* Says so if the holder before us ended without releasing. */
+void session_say_died(const struct session *session, const ql_lock *lock);
+
 /* Says once what is wrong with nodes that work, but forget. */
 void session_warn(const struct session *session);
 

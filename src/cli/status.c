@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/holder.h"
 #include "cli/json.h"
+#include "cli/lock_view.h"
 #include "cli/report.h"
 #include "cli/say.h"
 #include "cli/verb.h"
@@ -101,14 +102,54 @@ static int status(const struct session *session, ql_lock *lock)
     return failed ? EXIT_OS : code;
 }
 
+/* --- Guarded -----------------------------------------------------------------
+ */
+
+static int status_guarded(struct operator* operator, const char * name)
+{
+    struct admin_name key = {name, strlen(name)};
+    struct lock_view view;
+    int code;
+
+    lock_view_look(&view, operator, & key);
+    code = exit_code_of(view.result);
+    if (operator->options->quiet)
+        return code;
+    if (operator->options->json)
+        return json_print(lock_view_json(&view, operator), stdout) ? EXIT_OS
+                                                                   : code;
+    lock_view_print(&view, operator);
+    return fflush(stdout) ? EXIT_OS : code;
+}
+
+/* The lease records are seen by the operators' connections only. */
+static int verb_status_guarded(const struct options *options, const char *name)
+{
+    struct operator operator;
+    int code;
+
+    if (!*name || !strncmp(name, "quorlock:", strlen("quorlock:"))) {
+        say("the name '%s' must not be empty, or begin with quorlock:", name);
+        return EXIT_BAD_USAGE;
+    }
+    code = operator_open(&operator, options);
+    if (!code)
+        code = status_guarded(&operator, name);
+    operator_close(&operator);
+    return code;
+}
+
 int verb_status(const struct options *options, int argc, char **argv)
 {
     struct session session = {0};
     ql_lock_options lock_options;
     ql_lock *lock = NULL;
-    int code = session_open(&session, options, argv[0], NULL);
+    int code;
 
     (void)argc;
+    if (options->level != LEVEL_PLAIN)
+        return verb_status_guarded(options, argv[0]);
+    code = session_open(&session, options, argv[0], NULL);
     if (!code) {
         session_lock_options(&session, &lock_options);
         code = session_lock(&session, &lock, &lock_options);

@@ -16,5 +16,10 @@ verb_fn verb_extend;
 verb_fn verb_release;
 verb_fn verb_status;
 verb_fn verb_dev;
+verb_fn verb_init;
+verb_fn verb_members;
+verb_fn verb_check;
+verb_fn verb_list;
+verb_fn verb_force_release;
 
 #endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * quorlock members: shows the group, or changes it by one server.
+ *
+ * Majorities of two lists that differ by one server always meet, those of lists
+ * that differ by two need not. So while clients go over from one list to the
+ * next, both are served; and before a further step the older one is retired and
+ * what it granted is waited for. Each step leaves on the nodes how far it came,
+ * so the same command carries on where it was interrupted.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exit_code.h"
+#include "cli/group_table.h"
+#include "cli/say.h"
+#include "cli/verb.h"
+
+/* The node that comes or goes stands last in the list. */
+struct change {
+    struct operator operator;
+    bool adds;
+    bool begun;       /* an earlier call came as far as the first record */
+    unsigned members; /* of both lists: all but the last */
+    char old_cfg[QL_CFG_MAX + 1], new_cfg[QL_CFG_MAX + 1];
+    char list[QL_MEMBERS_MAX + 1]; /* the new one */
+};
+
+static struct admin_node *node_at(const struct change *change, unsigned i)
+{
+    return &change->operator.admin.node[i];
+}
+
+static const struct ql_record *record_of(const struct change *change,
+                                         unsigned i)
+{
+    return &node_at(change, i)->sight.record;
+}
+
+static const char *address_of(const struct change *change, unsigned i)
+{
+    return node_at(change, i)->address.display;
+}
+
+static struct admin_node *target_of(const struct change *change)
+{
+    return node_at(change, change->members);
+}
+
+static bool is_active(const struct ql_record *record)
+{
+    return record->state == QL_RECORD_READY ||
+           record->state == QL_RECORD_QUARANTINE;
+}
+
+/* --- Which servers -----------------------------------------------------------
+ */
+
+/* The same as the last one: the same process, or the same words. */
+static int find_twin(const struct change *change)
+{
+    const struct admin_node *last = target_of(change);
+
+    for (unsigned i = 0; i < change->members; i++) {
+        const struct admin_node *node = node_at(change, i);
+
+        if (!strcmp(node->address.display, last->address.display) ||
+            (last->sight.run_id[0] &&
+             !strcmp(node->sight.run_id, last->sight.run_id)))
+            return (int)i;
+    }
+    return -1;
+}
+
+static int open_list(struct change *change, const struct options *options,
+                     char *url)
+{
+    int code = operator_open(&change->operator, options), result;
+    char error[512];
+
+    if (code)
+        return code;
+    result = admin_add(&change->operator.admin, url, error, sizeof(error));
+    options_hide_password(url);
+    if (result) {
+        say("%s", result == QL_E_INVALID ? error : ql_result_text(result));
+        return result == QL_E_INVALID ? EXIT_BAD_USAGE : EXIT_OS;
+    }
+    return 0;
+}
+
+static int look(struct change *change)
+{
+    struct admin *admin = &change->operator.admin;
+    int twin;
+
+    admin_look_all(admin);
+    change->members = admin->count - 1;
+    twin = find_twin(change);
+    if (twin >= 0) { /* the list may have its password */
+        struct admin_node last = *target_of(change);
+
+        *target_of(change) = *node_at(change, (unsigned)twin);
+        *node_at(change, (unsigned)twin) = last;
+        admin_drop(admin, (unsigned)twin);
+        change->members--;
+    }
+    if (change->members == 0) {
+        say(change->adds ? "the list of servers must have the group's members"
+                         : "the last member cannot be removed");
+        return EXIT_BAD_USAGE;
+    }
+    if (change->adds && change->members == QL_NODES_MAX) {
+        say("a group has at most %d nodes", QL_NODES_MAX);
+        return EXIT_BAD_USAGE;
+    }
+    admin_members_text(change->list, admin,
+                       change->adds ? -1 : (int)change->members);
+    return operator_refuse_unfit(&change->operator,
+                                 change->adds ? -1 : (int)change->members);
+}
+
+/* --- How far it is
+ * ------------------------------------------------------------ */
+
+static int refuse_member(const struct change *change, unsigned i)
+{
+    const struct ql_record *record = record_of(change, i);
+
+    if (record->state == QL_RECORD_ABSENT)
+        say("%s has no record of a group: quorlock init, with the group's "
+            "present list, begins one or completes it",
+            address_of(change, i));
+    else if (record->state == QL_RECORD_REMOVED)
+        say("%s was removed from the group: take it off the list of servers",
+            address_of(change, i));
+    else
+        say("%s belongs to no group that this version can change: see quorlock "
+            "init",
+            address_of(change, i));
+    return EXIT_BAD_CONFIG;
+}
+
+/* The newest record of a member; NULL: said why there is none. */
+static const struct ql_record *find_newest(const struct change *change)
+{
+    struct admin_cfg newest, cfg;
+    const struct ql_record *best = NULL;
+
+    for (unsigned i = 0; i < change->members; i++) {
+        const struct ql_record *record = record_of(change, i);
+
+        if (!is_active(record) || !admin_cfg_read(&cfg, record->cfg)) {
+            refuse_member(change, i);
+            return NULL;
+        }
+        if (best && strcmp(cfg.group, newest.group)) {
+            say("%s belongs to another group than %s: its members are %s",
+                address_of(change, i), address_of(change, 0), record->members);
+            return NULL;
+        }
+        if (!best || cfg.epoch > newest.epoch) {
+            best = record;
+            newest = cfg;
+        }
+    }
+    return best;
+}
+
+static int refuse_list(const struct ql_record *newest)
+{
+    say("the list of servers is not the group's: the members are %s",
+        newest->members);
+    return EXIT_BAD_CONFIG;
+}
+
+static bool all_serve(const struct change *change, const char *cfg)
+{
+    for (unsigned i = 0; i < change->members; i++)
+        if (strcmp(record_of(change, i)->cfg, cfg))
+            return false;
+    return true;
+}
+
+/* Whether the record's list names the last node. */
+static bool lists_target(const struct change *change,
+                         const struct ql_record *record)
+{
+    const char *name = target_of(change)->address.display;
+    size_t len = strlen(name);
+
+    for (const char *at = record->members; *at;) {
+        size_t word = strcspn(at, ",");
+
+        if (word == len && !memcmp(at, name, len))
+            return true;
+        at += word + (at[word] != '\0');
+    }
+    return false;
+}
+
+/* A step that has begun is told by its list; which must be ours. */
+static int carry_on(struct change *change, const struct ql_record *newest)
+{
+    if (strcmp(newest->members, change->list)) {
+        if (all_serve(change, newest->cfg) && !change->adds) {
+            say("%s is no member: the members are %s",
+                target_of(change)->address.display, newest->members);
+            return EXIT_BAD_CONFIG;
+        }
+        if (all_serve(change, newest->cfg))
+            return refuse_list(newest);
+        say("another change has begun and not ended, to the members %s: "
+            "complete that first",
+            newest->members);
+        return EXIT_BAD_CONFIG;
+    }
+    change->begun = true;
+    snprintf(change->old_cfg, sizeof(change->old_cfg), "%s", newest->prev);
+    snprintf(change->new_cfg, sizeof(change->new_cfg), "%s", newest->cfg);
+    return 0;
+}
+
+static int begin(struct change *change, const struct ql_record *newest,
+                 struct admin_cfg cfg)
+{
+    const struct ql_record *its = &target_of(change)->sight.record;
+
+    if (!all_serve(change, newest->cfg)) {
+        say("an earlier change has begun and not ended, to the members %s: "
+            "complete that first",
+            newest->members);
+        return EXIT_BAD_CONFIG;
+    }
+    if (!change->adds && strcmp(its->cfg, newest->cfg) &&
+        !lists_target(change, newest)) {
+        say("%s is no member: the members are %s",
+            target_of(change)->address.display, newest->members);
+        return EXIT_BAD_CONFIG;
+    }
+    snprintf(change->old_cfg, sizeof(change->old_cfg), "%s", newest->cfg);
+    cfg.epoch++;
+    cfg.nodes = change->members + change->adds;
+    admin_cfg_write(change->new_cfg, &cfg);
+    return 0;
+}
+
+static int find_step(struct change *change)
+{
+    const struct ql_record *newest = find_newest(change);
+    unsigned before = change->members + !change->adds;
+    unsigned after = change->members + change->adds;
+    struct admin_cfg cfg;
+
+    if (!newest)
+        return EXIT_BAD_CONFIG;
+    admin_cfg_read(&cfg, newest->cfg);
+    if (cfg.nodes == after)
+        return carry_on(change, newest);
+    if (cfg.nodes == before)
+        return begin(change, newest, cfg);
+    return refuse_list(newest);
+}
+
+/* --- The node that comes
+ * ------------------------------------------------------ */
+
+/* Of this group, but of a list that is not served any more. */
+static bool is_left_over(const struct change *change,
+                         const struct ql_record *record)
+{
+    struct admin_cfg its, ours;
+
+    return is_active(record) && admin_cfg_read(&its, record->cfg) &&
+           admin_cfg_read(&ours, change->new_cfg) &&
+           !strcmp(its.group, ours.group) && its.epoch < ours.epoch;
+}
+
+static int refuse_newcomer(const struct change *change)
+{
+    const struct ql_record *record = &target_of(change)->sight.record;
+
+    if (record->state == QL_RECORD_ABSENT ||
+        record->state == QL_RECORD_REMOVED || is_left_over(change, record) ||
+        (is_active(record) && !strcmp(record->cfg, change->new_cfg)))
+        return 0;
+    say("%s belongs to another group already: its members are %s. If that is "
+        "not in use any more, DEL %s there",
+        target_of(change)->address.display,
+        record->members[0] ? record->members : "not known", ADMIN_NODE_KEY);
+    return EXIT_BAD_CONFIG;
+}
+
+static int join(struct change *change)
+{
+    struct admin *admin = &change->operator.admin;
+    unsigned i = change->members;
+
+    if (is_left_over(change, record_of(change, i)) && !admin_remove(admin, i))
+        return operator_say_failed(&change->operator, i,
+                                   "not added; run the same again");
+    if (!admin_join(admin, i, record_of(change, 0), change->list))
+        return operator_say_failed(&change->operator, i,
+                                   "not added; run the same again");
+    return 0;
+}
+
+/* --- Before the step
+ * ----------------------------------------------------------- */
+
+/* A node that has just lost something would be told of neither list. */
+static int refuse_unready(struct change *change)
+{
+    struct operator* operator= & change->operator;
+    struct admin *admin = &operator->admin;
+    int code = 0;
+
+    admin->count = change->members + !change->adds; /* as the old list says */
+    admin_tend(admin, &operator->group);
+    for (unsigned i = 0; i < change->members; i++) {
+        const struct ql_standing *standing = &operator->group.node[i];
+
+        if (standing->verdict == QL_V_GRANTED)
+            continue;
+        say("%s %s (%s): every member must be ready; run the same again then",
+            address_of(change, i), ql_verdict_word(standing->verdict),
+            standing->text);
+        code = EXIT_NO_QUORUM;
+    }
+    admin->count = change->members + 1;
+    return code;
+}
+
+static bool is_settled(const struct change *change)
+{
+    for (unsigned i = 0; i < change->members; i++)
+        if (record_of(change, i)->prev[0])
+            return false;
+    return true;
+}
+
+static int settle(struct change *change)
+{
+    char question[QL_MEMBERS_MAX + 256];
+    int code;
+
+    if (is_settled(change))
+        return 0;
+    snprintf(question, sizeof(question),
+             "the list before the last change is retired now: clients that "
+             "still use it will be refused. By now all must use %s",
+             record_of(change, 0)->members);
+    code = operator_confirm(&change->operator, question);
+    for (unsigned i = 0; !code && i < change->members; i++)
+        if (!admin_settle(&change->operator.admin, i))
+            code = operator_say_failed(&change->operator, i,
+                                       "the list before is not retired; run "
+                                       "the same again");
+    return code;
+}
+
+/* What is left until all that the retired list granted has ended. The first
+ * list has none before it. */
+static uint64_t left_us(const struct change *change)
+{
+    const struct admin *admin = &change->operator.admin;
+    uint64_t longest = 0;
+    struct admin_cfg cfg;
+
+    for (unsigned i = 0; i < change->members; i++) {
+        const struct ql_record *record = record_of(change, i);
+        uint64_t until =
+            record->at_us +
+            admin_wait_us(admin, record->max_ttl_ms, record->slack_ms);
+        uint64_t now = admin_time_now(node_at(change, i));
+
+        if (admin_cfg_read(&cfg, record->cfg) && cfg.epoch > 1 && until > now &&
+            until - now > longest)
+            longest = until - now;
+    }
+    return longest;
+}
+
+static int find_place(struct change *change)
+{
+    int code = find_step(change);
+
+    return code || !change->adds ? code : refuse_newcomer(change);
+}
+
+/* Returns when the step may be taken; all has been looked at then. */
+static int prepare(struct change *change)
+{
+    int code = find_place(change);
+
+    while (!code && !change->begun) {
+        uint64_t left;
+
+        code = refuse_unready(change);
+        if (!code)
+            code = settle(change);
+        left = left_us(change);
+        if (code || left == 0)
+            return code;
+        operator_wait(&change->operator, now_ns() + (int64_t)left * 1000,
+                      "locks of the retired list to end");
+        code = look(change);
+        if (!code)
+            code = find_place(change);
+    }
+    return code;
+}
+
+/* --- The step
+ * ------------------------------------------------------------------ */
+
+/*
+ * The member that all who would change the group at once begin with: only one
+ * of them gets beyond it.
+ */
+static unsigned find_first(const struct change *change)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < change->members; i++)
+        if (strcmp(node_at(change, i)->sight.run_id,
+                   node_at(change, first)->sight.run_id) < 0)
+            first = i;
+    return first;
+}
+
+static int next(struct change *change, unsigned i)
+{
+    if (admin_next(&change->operator.admin, i, change->old_cfg, change->new_cfg,
+                   change->list))
+        return 0;
+    return operator_say_failed(&change->operator, i,
+                               "not told of the new list; run the same again");
+}
+
+/* An unreachable node that goes is not told: what it grants counts for nothing
+ * as soon as the members do not serve its list any more. */
+static int dismiss(struct change *change)
+{
+    struct admin_node *target = target_of(change);
+
+    if (!target->sight.reachable)
+        say("%s could not be told (%s): do not put it to use elsewhere before "
+            "its key %s has been deleted",
+            target->address.display, ql_verdict_word(target->verdict),
+            ADMIN_NODE_KEY);
+    else if (is_left_over(change, &target->sight.record) &&
+             !admin_remove(&change->operator.admin, change->members))
+        return operator_say_failed(&change->operator, change->members,
+                                   "not told that it is removed; run the same "
+                                   "again");
+    return 0;
+}
+
+static int step(struct change *change)
+{
+    unsigned first = find_first(change);
+    int code = next(change, first);
+
+    for (unsigned i = 0; !code && i < change->members; i++)
+        if (i != first)
+            code = next(change, i);
+    if (!code)
+        code = change->adds ? join(change) : dismiss(change);
+    return code;
+}
+
+static int report(struct change *change)
+{
+    struct operator* operator= & change->operator;
+    unsigned count;
+    int code;
+
+    if (!change->adds)
+        admin_drop(&operator->admin, change->members);
+    count = operator->admin.count;
+    operator->admin.quorum = count / 2 + 1;
+    admin_judge(&operator->admin, &operator->group);
+    code = group_table_print(operator, NULL);
+    if (code || operator->options->json || operator->options->quiet)
+        return code;
+    printf("clients must now use %s\n", change->list);
+    if (count % 2 == 0)
+        printf("%u nodes survive the loss of no more than %u do: add another "
+               "one\n",
+               count, count - 1);
+    return fflush(stdout) ? EXIT_OS : 0;
+}
+
+static int change_list(struct change *change)
+{
+    int code = look(change);
+
+    if (!code)
+        code = prepare(change);
+    if (!code)
+        code = step(change);
+    return code ? code : report(change);
+}
+
+/* --- The verb
+ * ------------------------------------------------------------------- */
+
+static int change_by(const struct options *options, bool adds, char *url)
+{
+    struct change change = {.adds = adds};
+    char *copy = strdup(url);
+    int code = EXIT_OS;
+
+    options_hide_password(url);
+    if (copy)
+        code = open_list(&change, options, copy);
+    else
+        say("out of memory");
+    if (!code)
+        code = change_list(&change);
+    if (copy)
+        explicit_bzero(copy, strlen(copy));
+    free(copy);
+    operator_close(&change.operator);
+    return code;
+}
+
+static int retire(struct change *change)
+{
+    struct operator* operator= & change->operator;
+    const struct ql_record *newest;
+    struct admin_cfg cfg;
+    int code;
+
+    admin_look_all(&operator->admin);
+    change->members = operator->admin.count;
+    code = operator_refuse_unfit(operator, - 1);
+    if (code)
+        return code;
+    newest = find_newest(change);
+    if (!newest)
+        return EXIT_BAD_CONFIG;
+    admin_cfg_read(&cfg, newest->cfg);
+    if (cfg.nodes != change->members)
+        return refuse_list(newest);
+    if (!all_serve(change, newest->cfg)) {
+        say("the last change has not ended, to the members %s: complete that "
+            "first",
+            newest->members);
+        return EXIT_BAD_CONFIG;
+    }
+    code = settle(change);
+    admin_judge(&operator->admin, &operator->group);
+    return code ? code : group_table_print(operator, NULL);
+}
+
+static int show(struct operator* operator)
+{
+    unsigned ready = 0;
+    int code;
+
+    admin_look_all(&operator->admin);
+    admin_judge(&operator->admin, &operator->group);
+    for (unsigned i = 0; i < operator->admin.count; i++)
+        ready += operator->group.node[i].verdict == QL_V_GRANTED;
+    code = group_table_print(operator, NULL);
+    if (code)
+        return code;
+    return ready >= operator->admin.quorum ? EXIT_DONE : EXIT_NO_QUORUM;
+}
+
+int verb_members(const struct options *options, int argc, char **argv)
+{
+    struct change change = {.adds = false};
+    int code;
+
+    if (argc == 2 && !strcmp(argv[0], "add"))
+        return change_by(options, true, argv[1]);
+    if (argc == 2 && !strcmp(argv[0], "remove"))
+        return change_by(options, false, argv[1]);
+    if (argc == 2 || (argc == 1 && strcmp(argv[0], "settle"))) {
+        say("usage: quorlock members [options] [add URL | remove URL | "
+            "settle]");
+        return EXIT_BAD_USAGE;
+    }
+    code = operator_open(&change.operator, options);
+    if (!code)
+        code = argc ? retire(&change) : show(&change.operator);
+    operator_close(&change.operator);
+    return code;
+}
