@@ -17,9 +17,10 @@ struct offer {
 
 bool ql_record_serves(const struct ql_record *record, const char *cfg)
 {
-    if (!ql_record_is_active(record) && record->state != QL_RECORD_FORMING)
-        return false;
-    return strcmp(record->cfg, cfg) == 0 || strcmp(record->prev, cfg) == 0;
+    if (record->state == QL_RECORD_FORMING)
+        return strcmp(record->cfg, cfg) == 0;
+    return ql_record_is_active(record) &&
+           (strcmp(record->cfg, cfg) == 0 || strcmp(record->prev, cfg) == 0);
 }
 
 static struct offer weigh(const struct ql_judging *j, const char *cfg)
