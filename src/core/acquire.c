@@ -111,6 +111,9 @@ void ql_acquire_vote(struct ql_machine *m, const struct ql_event *ev,
         if (peer->key != QL_KEY_MAYBE)
             return;
         note_key(peer, ev->vote);
+        /* An extension that was sent behind it may put the key there. */
+        if (peer->key == QL_KEY_NONE && m->extend_round != 0)
+            peer->key = QL_KEY_MAYBE;
         peer->fence = ev->fence;
         if (m->state == QL_ST_HELD && ev->vote == QL_VOTE_YES)
             ql_fence_align(m, ev->node, out);

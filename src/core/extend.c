@@ -59,6 +59,9 @@ void ql_extend_begin(struct ql_machine *m, uint64_t ttl_ns,
     if (m->state == QL_ST_HELD)
         m->valid_until = ql_time_min(m->valid_until, extended_until(m));
     for (unsigned i = 0; i < m->rules->nodes; i++) {
+        /* It may put the key back, and be sent the release before it says. */
+        if (m->rules->fenced && m->peer[i].key == QL_KEY_NONE)
+            m->peer[i].key = QL_KEY_MAYBE;
         ql_cast(m, i, QL_VOTE_ASKED);
         ql_send(m, out, i, QL_REQ_EXTEND, m->ttl_ns);
     }

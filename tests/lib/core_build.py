@@ -14,7 +14,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORE = ROOT / "src" / "core"
 LIB = [ROOT / "tests" / "lib" / name
-       for name in ("story.c", "story_actions.c", "story_text.c", "world.c")]
+       for name in ("story.c", "story_actions.c", "story_text.c", "world.c",
+                     "world_fence.c", "world_node.c")]
 UNIT = ["time", "rand", "ballot", "validity", "backoff", "names",
         "machine", "twice", "contract"]
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-O1", "-fPIC"]

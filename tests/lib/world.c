@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "world.h"
+#include "world_inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,17 +62,12 @@ void world_close(struct world *w)
         free(w->machine[i].machine);
 }
 
-static bool key_there(const struct world *w, const struct world_node *node)
-{
-    return node->token != 0 && w->now < node->expires_at;
-}
-
 unsigned world_keys(const struct world *w, uint64_t token)
 {
     unsigned count = 0;
 
     for (unsigned i = 0; i < w->rules.nodes; i++)
-        count += key_there(w, &w->node[i]) && w->node[i].token == token;
+        count += world_key_there(w, &w->node[i]) && w->node[i].token == token;
     return count;
 }
 
@@ -89,49 +84,6 @@ bool world_lines_empty(const struct world *w)
         for (unsigned j = 0; j < w->rules.nodes; j++)
             count += w->machine[i].line[j].count;
     return count == 0;
-}
-
-/* A key lives for its ttl in whole milliseconds, by the node's own clock. */
-static void set_key(const struct world *w, struct world_node *node,
-                    const struct world_request *request)
-{
-    uint64_t ms = (request->ttl_ns + QL_NS_PER_MS - 1) / QL_NS_PER_MS;
-    uint64_t life = ms * (QL_NS_PER_MS - node->fast_ppm);
-
-    node->token = request->token;
-    node->expires_at = w->now + life;
-}
-
-/* What the node does with a request, and says. */
-static void serve(const struct world *w, struct world_node *node,
-                  struct world_request *request)
-{
-    struct ql_event *answer = &request->answer;
-    bool there = key_there(w, node);
-    bool ours = there && node->token == request->token;
-
-    request->done = true;
-    if (node->bars) {
-        answer->vote = QL_VOTE_BARRED;
-        return;
-    }
-    if (request->kind == QL_REQ_ACQUIRE) {
-        answer->vote = there ? QL_VOTE_FOREIGN : QL_VOTE_YES;
-        if (!there)
-            set_key(w, node, request);
-        return;
-    }
-    answer->vote = ours    ? QL_VOTE_YES
-                   : there ? QL_VOTE_FOREIGN
-                           : QL_VOTE_MISSING;
-    if (there)
-        answer->remaining_ns = node->expires_at - w->now;
-    if (there && !ours)
-        answer->holder = (uint32_t)node->token;
-    if (ours && request->kind == QL_REQ_EXTEND)
-        set_key(w, node, request);
-    else if (ours && request->kind == QL_REQ_RELEASE)
-        node->token = 0;
 }
 
 static uint64_t latency(struct world *w)
@@ -164,6 +116,9 @@ static bool post(struct world *w, unsigned machine,
                                       .round = action->round,
                                       .ttl_ns = action->ttl_ns,
                                       .token = wm->token,
+                                      .fence = action->request == QL_REQ_ACQUIRE
+                                                   ? wm->proposal
+                                                   : action->fence,
                                       .arrives_at = w->now + latency(w),
                                       .answer = *answer};
     last = line->count > 0 ? request - 1 : request;
@@ -188,9 +143,13 @@ void world_event(struct world *w, unsigned machine, struct ql_event event)
         const struct ql_action *action = &actions.list[i];
 
         if (action->kind == QL_DO_TELL) {
+            if (w->rules.fenced)
+                world_fence_told(w, machine, action->outcome);
             w->tells(w, machine, action->outcome);
         } else if (action->kind == QL_DO_SEND) {
             assert_in_range(action->node, 0, w->rules.nodes - 1);
+            if (action->request == QL_REQ_EXTEND)
+                world_fence_extension(w, machine);
             if (!post(w, machine, action, &unsent[count]))
                 count++;
         } else if (wm->token_fails) {
@@ -200,6 +159,7 @@ void world_event(struct world *w, unsigned machine, struct ql_event event)
         } else {
             wm->token = ++w->tokens;
             wm->attempted_at = w->now;
+            world_fence_attempt(w, machine);
             w->attempts(w, machine);
         }
     }
@@ -277,7 +237,8 @@ static void step_line(struct world *w, unsigned machine, unsigned node)
     struct ql_event answer;
 
     if (next && next->arrives_at <= w->now) {
-        serve(w, &w->node[node], next);
+        world_serve(w, &w->node[node], next);
+        world_fence_answer(w, machine, node, next);
         return;
     }
     answer = line->request[0].answer;

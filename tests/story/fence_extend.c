@@ -118,6 +118,40 @@ STORY(nodes_that_will_not_repair_are_a_veto)
           "t=1.001  n1 n2 missing -> GONE; LOST\n");
 }
 
+/* n3 was sent nothing before, but may have it now. */
+STORY(a_node_that_may_repair_is_sent_the_release)
+{
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.000  n3 unsent\n"
+          "t=0.001  n1 n2 yes #7 -> ACQUIRED #7, valid for 9.897\n"
+          "t=1.000  extend 10.000 -> ask extend #7 of all\n"
+          "t=1.001  n1 n2 yes #7 -> EXTENDED #7, valid for 9.897\n"
+          "t=1.002  release    -> ask release of all\n"
+          "t=1.003  n3 extend: missing repaired\n"
+          "t=1.003  n3 yes\n"
+          "t=1.004  n1 yes     -> RELEASED\n");
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 yes #7 -> ACQUIRED #7, valid for 9.897\n"
+          "t=1.000  extend 10.000 -> ask extend #7 of all\n"
+          "t=1.001  n1 n2 yes #7 -> EXTENDED #7, valid for 9.897\n"
+          "t=1.002  n3 acquire: skewed\n"
+          "t=1.003  release    -> ask release of all\n"
+          "t=1.004  n3 extend: missing repaired\n"
+          "t=1.004  n3 yes\n"
+          "t=1.004  n1 yes     -> RELEASED\n");
+}
+
+STORY(a_node_that_has_nothing_is_not_sent_the_release)
+{
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 yes #7 -> ACQUIRED #7, valid for 9.897\n"
+          "t=0.002  n3 skewed\n"
+          "t=1.003  release    -> ask release of n1 n2\n");
+}
+
 /* --- A token from elsewhere ----------------------------------------------- */
 
 STORY(adopted_with_its_token)
@@ -245,6 +279,8 @@ int main(void)
         cmocka_unit_test(trap_fence_repairs_make_no_majority),
         cmocka_unit_test(no_repair_of_our_own),
         cmocka_unit_test(nodes_that_will_not_repair_are_a_veto),
+        cmocka_unit_test(a_node_that_may_repair_is_sent_the_release),
+        cmocka_unit_test(a_node_that_has_nothing_is_not_sent_the_release),
         cmocka_unit_test(adopted_with_its_token),
         cmocka_unit_test(adopted_without_it_and_learnt_from_a_majority),
         cmocka_unit_test(trap_fence_adopted_and_no_majority_knows_its_token),

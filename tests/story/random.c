@@ -148,7 +148,11 @@ static void replace(struct run *run, unsigned i)
     if (run->w.machine[i].token == 0 || world_chance(&run->w, 500))
         return;
     run->caller[i].adopted_at = run->w.now; /* it was told the token */
-    world_event(&run->w, i, (struct ql_event){.kind = QL_EV_ADOPT});
+    world_event(&run->w, i,
+                (struct ql_event){.kind = QL_EV_ADOPT,
+                                  .fence = world_chance(&run->w, 500)
+                                               ? run->w.machine[i].fence
+                                               : 0});
 }
 
 /* The caller of machine `i` does one of the things that it may do now. */
@@ -214,8 +218,10 @@ static void world_acts(struct run *run)
         w->machine[i].lag = world_random(w, 0, MS(3));
         break;
     case 6:
-        if (run->loses_data)
+        if (run->loses_data) { /* but no number */
             w->node[j].token = 0;
+            w->node[j].lease_until = w->now;
+        }
         w->node[j].bars = world_chance(w, 100);
         run->leaves = run->leaves || w->node[j].bars;
         break;
@@ -237,6 +243,9 @@ static void open_run(struct run *run, unsigned seed)
     run->loses_data = world_chance(w, 100);
     w->now = MS(1);
     w->rules.node_timeout_ns = MS(world_random(w, 2, 100));
+    w->rules.fenced = world_chance(w, 500);
+    w->rules.linger_ns = MS(world_random(w, 0, 1000));
+    w->skewed_per_mille = world_chance(w, 300) ? world_random(w, 0, 300) : 0;
     w->latency_least_ns = MS(1) / 10;
     w->latency_ns = MS(world_random(w, 1, 10));
     w->latency_most_ns = MS(world_random(w, 10, 12000));
@@ -276,7 +285,7 @@ static void come_to_rest(struct run *run)
     struct world *w = &run->w;
 
     w->latency_ns = MS(1);
-    w->late_per_mille = w->refused_per_mille = 0;
+    w->late_per_mille = w->refused_per_mille = w->skewed_per_mille = 0;
     for (unsigned j = 0; j < w->rules.nodes; j++) {
         w->node[j].up = true;
         w->node[j].bars = false;
@@ -316,8 +325,7 @@ static void the_lock_can_be_had(struct run *run)
     w->rules.node_timeout_ns = MS(50);
     if (!run->leaves && !run->loses_data && !w->releases_lost)
         for (unsigned j = 0; j < w->rules.nodes; j++)
-            assert_true(w->node[j].token == 0 ||
-                        w->node[j].expires_at <= w->now);
+            assert_true(world_owner(w, &w->node[j]) == 0);
     w->now += MS(15000); /* what a lost release left has expired */
     world_start_machine(w, 0, &terms);
     run->caller[0] = (struct caller){.request = NO_REQUEST};
