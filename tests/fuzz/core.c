@@ -1,58 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fuzz target: the core. Two machines contend for one lock on up to five nodes
- * that keep their promises, while the input decides what happens next: which
- * request or answer arrives, which connection breaks, what the callers ask for,
- * and how much time goes by. The oracle: never two holders; a step leaves no
- * deadline behind it; what a caller asked for ends once.
+ * Fuzz target: the core. Three machines contend for one lock on up to five
+ * nodes that keep their promises, while the input decides what happens next:
+ * which request or answer arrives, which connection breaks, what the callers
+ * ask for, and how much time goes by. The oracle: never two holders; a step
+ * leaves no deadline behind it; what a caller asked for ends once.
+ *
+ * Fenced, the input also decides what numbers are proposed, and whether leases
+ * may vanish. Then there may be two holders, but always: tokens of different
+ * acquisitions differ, a later one is larger, a majority had said each of them
+ * before it was given out, and none is extended after a larger one.
  */
 #include <string.h>
 
-#include "core/machine.h"
 #include "core/time.h"
+#include "core_world.h"
 #include "fuzz.h"
-
-#define MACHINES  2
-#define NODES_MAX 5
-#define QUEUE_MAX 64
-#define TTL_NS    UINT64_C(100000000)
-
-struct message {
-    enum ql_request_kind request;
-    uint32_t round;
-    uint32_t token;
-    uint64_t ttl_ns;
-    enum ql_vote answer; /* ASKED: the node has not had it yet */
-    uint32_t holder;
-    uint64_t remaining_ns;
-};
-
-/* One connection: requests go down it, and answers come up, in order. */
-struct link {
-    struct message queue[QUEUE_MAX];
-    unsigned head, served, count;
-};
-
-struct player {
-    struct ql_machine *machine;
-    uint32_t token;
-    bool asked; /* the caller waits for an outcome */
-    struct link link[NODES_MAX];
-};
-
-struct world {
-    const uint8_t *data;
-    size_t size;
-    uint64_t now;
-    uint32_t tokens;
-    struct ql_rules rules;
-    struct ql_terms terms;
-    struct player player[MACHINES];
-    struct {
-        uint32_t token; /* 0: no key */
-        uint64_t expires_at;
-    } node[NODES_MAX];
-};
 
 static uint8_t draw(struct world *w)
 {
@@ -62,12 +25,52 @@ static uint8_t draw(struct world *w)
     return *w->data++;
 }
 
-static void tell(struct player *p, enum ql_outcome outcome)
+/* --- What must hold ------------------------------------------------------- */
+
+static void give_out(struct world *w, struct player *p, uint64_t fence)
+{
+    unsigned have_said = 0;
+
+    for (unsigned n = 0; n < w->rules.nodes; n++) {
+        bool has = false;
+
+        for (unsigned i = 0; i < SAID_MAX; i++)
+            has |= p->said[n][i] == fence;
+        have_said += has;
+    }
+    require(have_said >= w->rules.quorum);
+    require(fence > p->floor);
+    for (unsigned i = 0; i < w->given_out; i++)
+        require(w->given[i] != fence);
+    if (w->given_out == GIVEN_MAX)
+        w->size = w->given_out = 0; /* no more of this */
+    w->given[w->given_out++] = fence;
+    w->largest = ql_time_max(w->largest, fence);
+    p->fence = fence;
+}
+
+static void check_token(struct world *w, struct player *p,
+                        enum ql_outcome outcome)
+{
+    uint64_t fence = p->machine->fence;
+
+    require(fence != 0);
+    if (p->fence == 0)
+        give_out(w, p, fence);
+    require(fence == p->fence);
+    if (outcome == QL_OUT_EXTENDED)
+        require(fence >= p->extension_floor);
+}
+
+static void tell(struct world *w, struct player *p, enum ql_outcome outcome)
 {
     if (outcome == QL_OUT_LOST || outcome == QL_OUT_LOST_CAPPED)
         return;
     require(p->asked);
     p->asked = false;
+    if (w->rules.fenced &&
+        (outcome == QL_OUT_ACQUIRED || outcome == QL_OUT_EXTENDED))
+        check_token(w, p, outcome);
 }
 
 static void send_message(struct world *w, struct player *p,
@@ -79,12 +82,28 @@ static void send_message(struct world *w, struct player *p,
         w->size = 0;
         return;
     }
-    link->queue[(link->head + link->count++) % QUEUE_MAX] =
-        (struct message){.request = action->request,
-                         .round = action->round,
-                         .token = p->token,
-                         .ttl_ns = action->ttl_ns,
-                         .answer = QL_VOTE_ASKED};
+    link->queue[(link->head + link->count++) % QUEUE_MAX] = (struct message){
+        .request = action->request,
+        .round = action->round,
+        .token = p->token,
+        .ttl_ns = action->ttl_ns,
+        .fence =
+            action->request == QL_REQ_ACQUIRE ? p->proposal : action->fence,
+        .answer = QL_VOTE_ASKED};
+    if (action->request == QL_REQ_EXTEND)
+        p->extension_floor = w->largest;
+}
+
+/* Small, so that they meet; now and then beyond all that were given out. */
+static void begin_attempt(struct world *w, struct player *p)
+{
+    uint8_t drawn = draw(w);
+
+    p->token = ++w->tokens;
+    p->proposal = drawn & 1 ? drawn / 2 : w->largest + drawn / 32;
+    p->fence = 0;
+    p->floor = w->largest;
+    memset(p->said, 0, sizeof(p->said));
 }
 
 static void check_exclusion(const struct world *w)
@@ -93,7 +112,7 @@ static void check_exclusion(const struct world *w)
 
     for (int i = 0; i < MACHINES; i++)
         holders += ql_machine_valid_ns(w->player[i].machine, w->now) > 0;
-    require(holders <= 1);
+    require(holders <= 1 || w->vanish);
 }
 
 static void feed(struct world *w, struct player *p, struct ql_event event)
@@ -106,9 +125,9 @@ static void feed(struct world *w, struct player *p, struct ql_event event)
         const struct ql_action *action = &actions.list[i];
 
         if (action->kind == QL_DO_TELL)
-            tell(p, action->outcome);
+            tell(w, p, action->outcome);
         else if (action->kind == QL_DO_TOKEN)
-            p->token = ++w->tokens;
+            begin_attempt(w, p);
         else
             send_message(w, p, action);
     }
@@ -117,34 +136,17 @@ static void feed(struct world *w, struct player *p, struct ql_event event)
     check_exclusion(w);
 }
 
-/* The node does what it is asked for, by the same clock. */
-static void serve(struct world *w, unsigned n, struct message *m)
+static void note_said(struct player *p, unsigned n, const struct message *m)
 {
-    bool held;
+    uint64_t *said = p->said[n];
 
-    if (w->node[n].token && w->now >= w->node[n].expires_at)
-        w->node[n].token = 0;
-    held = w->node[n].token != 0;
-    if (held && w->node[n].token != m->token) {
-        m->answer = QL_VOTE_FOREIGN;
-        m->holder = w->node[n].token;
-        m->remaining_ns = w->node[n].expires_at - w->now;
+    if (m->token != p->token || m->answer != QL_VOTE_YES)
         return;
-    }
-    m->answer = held ? QL_VOTE_YES : QL_VOTE_MISSING;
-    if (m->request == QL_REQ_ACQUIRE) {
-        m->answer = held ? QL_VOTE_FOREIGN : QL_VOTE_YES;
-        if (held)
-            return;
-        w->node[n].token = m->token;
-    }
-    if (m->request == QL_REQ_INSPECT && held)
-        m->remaining_ns = w->node[n].expires_at - w->now;
-    if (m->request == QL_REQ_RELEASE)
-        w->node[n].token = 0;
-    else if (m->request != QL_REQ_INSPECT && m->answer == QL_VOTE_YES)
-        w->node[n].expires_at = ql_time_add(w->now, m->ttl_ns);
+    memmove(&said[1], said, (SAID_MAX - 1) * sizeof(*said));
+    said[0] = m->number;
 }
+
+/* --- What happens --------------------------------------------------------- */
 
 static void answer(struct world *w, struct player *p, unsigned n,
                    enum ql_vote vote)
@@ -163,15 +165,29 @@ static void answer(struct world *w, struct player *p, unsigned n,
                            .round = m.round,
                            .vote = vote == QL_VOTE_ASKED ? m.answer : vote,
                            .holder = m.holder,
-                           .remaining_ns = m.remaining_ns});
+                           .remaining_ns = m.remaining_ns,
+                           .fence = m.number,
+                           .repaired = vote == QL_VOTE_ASKED && m.repaired,
+                           .prev = m.prev});
 }
 
-static void deliver(struct world *w, struct player *p, unsigned n)
+static void deliver(struct world *w, struct player *p, unsigned n, bool skewed)
 {
     struct link *link = &p->link[n];
 
-    if (link->served < link->count)
-        serve(w, n, &link->queue[(link->head + link->served++) % QUEUE_MAX]);
+    if (link->served < link->count) {
+        struct message *m =
+            &link->queue[(link->head + link->served++) % QUEUE_MAX];
+
+        /* It refuses for the time it shows, and does nothing. */
+        if (skewed &&
+            (m->request == QL_REQ_ACQUIRE || m->request == QL_REQ_EXTEND)) {
+            m->answer = QL_VOTE_SKEWED;
+            return;
+        }
+        serve(w, n, m);
+        note_said(p, n, m);
+    }
 }
 
 /* Nothing more of it arrives; its releases are owed and paid at once, which is
@@ -183,8 +199,8 @@ static void cut(struct world *w, struct player *p, unsigned n)
     for (unsigned left = link->count; left > 0; left--) {
         struct message *m = &link->queue[link->head];
 
-        if (m->request == QL_REQ_RELEASE && w->node[n].token == m->token)
-            w->node[n].token = 0;
+        if (m->request == QL_REQ_RELEASE)
+            serve(w, n, m);
         answer(w, p, n, QL_VOTE_FAILED);
     }
 }
@@ -254,11 +270,13 @@ static void turn(struct world *w)
     unsigned n = where / MACHINES % w->rules.nodes;
 
     if (what < 80)
-        deliver(w, p, n);
+        deliver(w, p, n, w->rules.fenced && what < 4);
     else if (what < 160 && p->link[n].served > 0)
         answer(w, p, n, QL_VOTE_ASKED);
     else if (what < 170)
         cut(w, p, n);
+    else if (what < 174 && w->vanish)
+        w->node[n].token = w->node[n].lease_until = 0;
     else if (what < 220)
         pass(w, (uint64_t)draw(w) * (what & 1 ? 10000 : 1000000));
     else
@@ -267,12 +285,15 @@ static void turn(struct world *w)
 
 static void begin(struct world *w)
 {
-    uint8_t bits = draw(w);
+    uint8_t bits = draw(w), fenced = draw(w);
 
+    w->vanish = fenced % 4 == 3;
     w->rules =
         (struct ql_rules){.nodes = 1 + draw(w) % NODES_MAX,
                           .node_timeout_ns = (bits / 8 + 1) * UINT64_C(2000000),
-                          .drift_ppm = 10000};
+                          .linger_ns = fenced / 4 * UINT64_C(1000000),
+                          .drift_ppm = 10000,
+                          .fenced = fenced % 4 != 0};
     w->rules.quorum = w->rules.nodes / 2 + 1;
     w->terms = (struct ql_terms){
         .ttl_ns = TTL_NS,
