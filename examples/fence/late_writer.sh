@@ -18,15 +18,18 @@ clean() {
 }
 trap clean EXIT
 
-# State T of /proc/PID/stat: stopped.
-is_stopped() {
-    case $(sed 's/.*) //' "/proc/$1/stat") in T*) true ;; *) false ;; esac
+# The state of a process: T is stopped, Z has ended.
+state_of() {
+    sed 's/.*) \(.\).*/\1/' "/proc/$1/stat"
 }
 
 # shellcheck disable=SC2086 # "unfenced" or nothing
 "$program" "$file" old pause $unfenced &
 first=$!
-until is_stopped "$first"; do sleep 0.1; done
+until [ "$(state_of "$first")" = T ]; do
+    [ "$(state_of "$first")" != Z ] || exit 2
+    sleep 0.1
+done
 echo "(the first holder is paused; its lock ends; a second one waits for it)"
 # shellcheck disable=SC2086
 "$program" "$file" new $unfenced
