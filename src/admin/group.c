@@ -97,17 +97,59 @@ void admin_cfg_write(char text[QL_CFG_MAX + 1], const struct admin_cfg *cfg)
 /* --- The members, for people to read ---------------------------------------
  */
 
-static uint64_t hash_on(uint64_t hash, const char *text)
+static uint64_t hash_of(const char *text)
 {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
     return hash;
 }
 
+/* The next word of a list; its length in *ret_len. NULL: that was the last. */
+static const char *next_word(const char **list, size_t *ret_len)
+{
+    const char *word = *list + strspn(*list, ", ");
+
+    *ret_len = strcspn(word, ", ");
+    *list = word + *ret_len;
+    return *ret_len ? word : NULL;
+}
+
+bool admin_members_list(const char *members, const char *address)
+{
+    const char *word;
+    size_t len;
+
+    while ((word = next_word(&members, &len)))
+        if (len == strlen(address) && !memcmp(word, address, len))
+            return true;
+    return false;
+}
+
+/* Whether each word of one is in the other, and there are as many. */
+bool admin_members_same(const char *one, const char *other)
+{
+    const char *rest = other, *word;
+    char copy[QL_MEMBERS_MAX + 1];
+    unsigned more = 0;
+    size_t len;
+
+    while (next_word(&rest, &len))
+        more++;
+    while ((word = next_word(&one, &len))) {
+        snprintf(copy, sizeof(copy), "%.*s", (int)len, word);
+        if (more == 0 || !admin_members_list(other, copy))
+            return false;
+        more--;
+    }
+    return more == 0;
+}
+
 void admin_members_text(char text[QL_MEMBERS_MAX + 1],
                         const struct admin *admin, int except)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = 0; /* whatever the order */
     size_t used = 0, fitting = 0;
     bool whole = true;
     unsigned count = 0;
@@ -119,7 +161,7 @@ void admin_members_text(char text[QL_MEMBERS_MAX + 1],
 
         if ((int)i == except)
             continue;
-        hash = hash_on(hash_on(hash, ","), display);
+        hash += hash_of(display);
         whole = whole && used + len <= QL_MEMBERS_MAX;
         if (whole)
             used += (size_t)snprintf(text + used, len + 1, "%s%s",
@@ -153,7 +195,11 @@ const char *admin_unfit(char text[ADMIN_TEXT], const struct admin *admin,
     const struct ql_sight *sight = &node->sight;
     int twin = admin_twin(admin, index);
 
-    if (!sight->reachable)
+    if (sight->cluster)
+        snprintf(text, ADMIN_TEXT,
+                 "runs in cluster mode: use independent masters "
+                 "(cluster-enabled no)");
+    else if (!sight->reachable)
         snprintf(text, ADMIN_TEXT, "cannot be used: %s (%s)",
                  ql_verdict_word(node->verdict), node->text);
     else if (!sight->run_id[0])
@@ -167,10 +213,6 @@ const char *admin_unfit(char text[ADMIN_TEXT], const struct admin *admin,
     else if (sight->replica)
         snprintf(text, ADMIN_TEXT,
                  "is a replica: list a master of its own instead");
-    else if (sight->cluster)
-        snprintf(text, ADMIN_TEXT,
-                 "runs in cluster mode: use independent masters "
-                 "(cluster-enabled no)");
     else if (sight->evicts)
         snprintf(text, ADMIN_TEXT,
                  "may evict locks: CONFIG SET maxmemory-policy noeviction (it "

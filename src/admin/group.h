@@ -34,6 +34,11 @@ void admin_cfg_write(char text[QL_CFG_MAX + 1], const struct admin_cfg *cfg);
 void admin_members_text(char text[QL_MEMBERS_MAX + 1],
                         const struct admin *admin, int except);
 
+/* Whether such a text names the address; and two of them the same ones, in any
+ * order. */
+bool admin_members_list(const char *members, const char *address);
+bool admin_members_same(const char *one, const char *other);
+
 /*
  * Why the node cannot be part of a group, as a sentence that goes on from its
  * address and says what to do; NULL: it can. Not about its record.

@@ -104,7 +104,7 @@ bool admin_next(struct admin *admin, unsigned index, const char *old_cfg,
 
     return admin_record(admin, &admin->node[index], words) &&
            !strcmp(record_of(admin, index)->cfg, new_cfg) &&
-           !strcmp(record_of(admin, index)->members, members);
+           admin_members_same(record_of(admin, index)->members, members);
 }
 
 /*

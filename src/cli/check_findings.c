@@ -153,14 +153,15 @@ static void judge_node(struct check *check, unsigned i)
 
     check->node[i].votes = true;
     judge_rights(check, i);
+    judge_server(check, i);
     if (!node->sight.reachable) {
         check->node[i].votes = false;
-        if (!check->node[i].tried || node->verdict != QL_V_NOPERM)
+        if (!node->sight.cluster &&
+            (!check->node[i].tried || node->verdict != QL_V_NOPERM))
             check_add(check, CHECK_WEAK, (int)i, "cannot be used: %s (%s)",
                       ql_verdict_word(node->verdict), node->text);
         return;
     }
-    judge_server(check, i);
     judge_record(check, i);
     judge_clock(check, i);
     judge_speed(check, i);

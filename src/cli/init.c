@@ -266,6 +266,23 @@ static int end_quarantine(struct init *init)
     return code;
 }
 
+/* What is not of this group will not be, by waiting. */
+static int refuse_strangers(const struct init *init)
+{
+    int code = 0;
+
+    for (unsigned i = 0; i < count_of(init); i++) {
+        const struct ql_standing *standing = &init->operator.group.node[i];
+
+        if (standing->verdict == QL_V_GRANTED ||
+            standing->verdict == QL_V_NOTREADY)
+            continue;
+        say("%s: %s", operator_address(&init->operator, i), standing->text);
+        code = EXIT_BAD_CONFIG;
+    }
+    return code;
+}
+
 /*
  * One or a few nodes that have forgotten come back by themselves, with what the
  * others know; any client sees to that, and so do we. If too many have, it
@@ -281,17 +298,20 @@ static int complete(struct init *init)
         return code;
     for (unsigned i = 0; i < count_of(init); i++)
         init->done[i] = is_active(record_of(init, i)) ? KEPT : NULL;
-    if (init->active < count_of(init) && init->active < needed) {
+    if (init->absent > 0 && init->active + init->forming < needed) {
         say("%u of %u nodes have lost their records, which is too many to "
             "recover from the others. If no lock is in use, or all may be "
             "taken away: quorlock init --again",
-            count_of(init) - init->active, count_of(init));
+            init->absent, count_of(init));
         return EXIT_BAD_CONFIG;
     }
     if (!admin_tend(&operator->admin, &operator->group)) {
         say("a node could not be reached any more: run the same again");
         return EXIT_NO_QUORUM;
     }
+    code = refuse_strangers(init);
+    if (code)
+        return code;
     take_stock(init);
     if (init->active == count_of(init) && count_ready(init) < needed)
         return end_quarantine(init);
@@ -353,17 +373,20 @@ static int confirm_again(const struct init *init)
 static void keep_limits(struct init *init)
 {
     const struct options *options = init->operator.options;
+    uint64_t max_ttl_ms = 0, slack_ms = 0;
 
     for (unsigned i = 0; i < count_of(init); i++) {
         const struct ql_record *record = record_of(init, i);
 
-        if (options->max_ttl_ms == OPTION_UNSET &&
-            record->max_ttl_ms > init->max_ttl_ms)
-            init->max_ttl_ms = record->max_ttl_ms;
-        if (options->clock_slack_ms == OPTION_UNSET &&
-            record->slack_ms > init->slack_ms)
-            init->slack_ms = record->slack_ms;
+        if (record->max_ttl_ms > max_ttl_ms)
+            max_ttl_ms = record->max_ttl_ms;
+        if (record->slack_ms > slack_ms)
+            slack_ms = record->slack_ms;
     }
+    if (options->max_ttl_ms == OPTION_UNSET && max_ttl_ms)
+        init->max_ttl_ms = max_ttl_ms;
+    if (options->clock_slack_ms == OPTION_UNSET && slack_ms)
+        init->slack_ms = slack_ms;
 }
 
 static int again(struct init *init)

@@ -184,27 +184,10 @@ static bool all_serve(const struct change *change, const char *cfg)
     return true;
 }
 
-/* Whether the record's list names the last node. */
-static bool lists_target(const struct change *change,
-                         const struct ql_record *record)
-{
-    const char *name = target_of(change)->address.display;
-    size_t len = strlen(name);
-
-    for (const char *at = record->members; *at;) {
-        size_t word = strcspn(at, ",");
-
-        if (word == len && !memcmp(at, name, len))
-            return true;
-        at += word + (at[word] != '\0');
-    }
-    return false;
-}
-
 /* A step that has begun is told by its list; which must be ours. */
 static int carry_on(struct change *change, const struct ql_record *newest)
 {
-    if (strcmp(newest->members, change->list)) {
+    if (!admin_members_same(newest->members, change->list)) {
         if (all_serve(change, newest->cfg) && !change->adds) {
             say("%s is no member: the members are %s",
                 target_of(change)->address.display, newest->members);
@@ -235,7 +218,8 @@ static int begin(struct change *change, const struct ql_record *newest,
         return EXIT_BAD_CONFIG;
     }
     if (!change->adds && strcmp(its->cfg, newest->cfg) &&
-        !lists_target(change, newest)) {
+        !admin_members_list(newest->members,
+                            target_of(change)->address.display)) {
         say("%s is no member: the members are %s",
             target_of(change)->address.display, newest->members);
         return EXIT_BAD_CONFIG;

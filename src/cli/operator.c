@@ -92,7 +92,7 @@ int operator_refuse_unfit(const struct operator* operator, int except)
         if ((int)i == except || !admin_unfit(text, &operator->admin, i))
             continue;
         say("%s %s", operator_address(operator, i), text);
-        if (!node->sight.reachable)
+        if (!node->sight.reachable && !node->sight.cluster)
             code = operator_code(node->verdict);
         if (code > worst)
             worst = code;
