@@ -11,7 +11,8 @@ _quorlock_operand()
             --server | --user | --password-file | --ttl | --wait | --timeout \
                 | --conflict-exit-code | --command | --max-hold | --hold-min \
                 | --on-lost | --kill-after | --retry-delay | --node-timeout \
-                | --label | --nodes | -S | -w | -E | -c)
+                | --label | --nodes | --level | --lock-delay | --max-ttl \
+                | --clock-slack | -S | -w | -E | -c)
                 ((i += 2))
                 ;;
             -n)
@@ -36,20 +37,26 @@ _quorlock_operand()
 # The options of a verb.
 _quorlock_options()
 {
-    local common="--quiet --verbose --help"
+    local common="--quiet --help"
     local servers="--server --user --password-file --node-timeout --json"
+    local locking="--verbose --level"
     local taking="--ttl --nonblock --wait --timeout --conflict-exit-code
-        --retry-delay --label"
+        --retry-delay --label --lock-delay"
 
     case $1 in
         run)
-            echo "$common $servers $taking --command --max-hold --hold-min
-                --on-lost --kill-after"
+            echo "$common $servers $locking $taking --command --max-hold
+                --hold-min --on-lost --kill-after"
             ;;
-        acquire) echo "$common $servers $taking" ;;
-        extend) echo "$common $servers --ttl" ;;
-        release | status) echo "$common $servers" ;;
-        dev) echo "$common --nodes" ;;
+        acquire) echo "$common $servers $locking $taking --env" ;;
+        extend) echo "$common $servers $locking --ttl --lock-delay" ;;
+        release | status) echo "$common $servers $locking" ;;
+        init)
+            echo "$common $servers --max-ttl --clock-slack --again --yes"
+            ;;
+        members | force-release) echo "$common $servers --yes" ;;
+        check | list) echo "$common $servers" ;;
+        dev) echo "$common --verbose --nodes" ;;
     esac
 }
 
@@ -62,7 +69,7 @@ _quorlock()
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "run acquire extend release status
-            dev --help --version" -- "$word")
+            list force-release init members check dev --help --version" -- "$word")
         return
     fi
     operand=$(_quorlock_operand)
@@ -75,6 +82,10 @@ _quorlock()
                 mapfile -t COMPREPLY < <(compgen -W "term kill ignore" \
                     -- "$word")
                 ;;
+            --level)
+                mapfile -t COMPREPLY < <(compgen -W "plain guarded strict" \
+                    -- "$word")
+                ;;
         esac
     elif ((COMP_CWORD == operand)) && [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_quorlock_options "$verb")" \
@@ -85,6 +96,8 @@ _quorlock()
         _quorlock_command $((operand + 1))
     elif [[ $verb == dev ]]; then
         _quorlock_command "$operand"
+    elif [[ $verb == members ]] && ((COMP_CWORD == operand)); then
+        mapfile -t COMPREPLY < <(compgen -W "add remove settle" -- "$word")
     fi
 }
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fish completion for quorlock(1).
 
-set -l verbs run acquire extend release status dev
-set -l remote run acquire extend release status
+set -l locking run acquire extend release status
+set -l remote $locking list force-release init members check
+set -l verbs $remote dev
 set -l taking run acquire
 
 complete -c quorlock -f
@@ -16,13 +17,24 @@ complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a release \
     -d 'Give a lock back'
 complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a status \
     -d 'Show who holds a lock, node by node'
+complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a list \
+    -d 'Show all locks'
+complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" \
+    -a force-release -d 'Take a lock away from its holder'
+complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a init \
+    -d 'Make the servers a group'
+complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a members \
+    -d 'Show the group, or change it by one server'
+complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a check \
+    -d 'Look for what makes locks unsafe'
 complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -a dev \
     -d 'Run a command, or a shell, with private servers'
 complete -c quorlock -n "not __fish_seen_subcommand_from $verbs" -l version \
     -d 'Show the version'
 
 complete -c quorlock -s q -l quiet -d 'Say nothing but errors of usage'
-complete -c quorlock -s v -l verbose -d 'Say what happens'
+complete -c quorlock -n "__fish_seen_subcommand_from $locking dev" \
+    -s v -l verbose -d 'Say what happens'
 complete -c quorlock -s h -l help -d 'Show the options'
 
 set -l seen "__fish_seen_subcommand_from $remote"
@@ -34,7 +46,26 @@ complete -c quorlock -n $seen -l node-timeout -x \
     -d 'How long one node is waited for'
 complete -c quorlock -n $seen -l json -d 'Report in JSON'
 
+complete -c quorlock -n "__fish_seen_subcommand_from $locking" -l level \
+    -x -a 'plain guarded strict' -d 'How much is done for safety'
+complete -c quorlock \
+    -n "__fish_seen_subcommand_from force-release init members" -s y -l yes \
+    -d 'Do not ask'
+
+set -l seen "__fish_seen_subcommand_from init"
+complete -c quorlock -n $seen -l max-ttl -x -d 'The longest ttl of a lock'
+complete -c quorlock -n $seen -l clock-slack -x \
+    -d 'How far clocks of nodes may be apart'
+complete -c quorlock -n $seen -l again -d 'Begin anew'
+
+complete -c quorlock -n "__fish_seen_subcommand_from members" \
+    -a 'add remove settle'
+complete -c quorlock -n "__fish_seen_subcommand_from acquire" -l env \
+    -d 'Print variables for a shell'
+
 set -l seen "__fish_seen_subcommand_from $taking"
+complete -c quorlock -n "$seen extend" -l lock-delay -x \
+    -d 'Stay locked so much longer if we end'
 complete -c quorlock -n "$seen extend" -l ttl -x \
     -d 'How long the lock lasts without renewal'
 complete -c quorlock -n $seen -s n -l nonblock -d 'Do not wait'

@@ -11,7 +11,8 @@ from harness import Case, main  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 FOLDER = os.path.join(ROOT, "packaging", "completions")
-VERBS = ("run", "acquire", "extend", "release", "status", "dev")
+VERBS = ("run", "acquire", "extend", "release", "status", "list",
+         "force-release", "init", "members", "check", "dev")
 
 # Completes the line in $1, of which the cursor is at the end.
 COMPLETE = """
@@ -54,6 +55,8 @@ class Completions(Case):
         self.assertIn("--wait", self.complete("quorlock run -n -w 5 --w"))
         self.assertEqual(self.complete("quorlock run -n name --w"), [])
         self.assertEqual(self.complete("quorlock run --on-lost k"), ["kill"])
+        self.assertEqual(self.complete("quorlock run --level g"), ["guarded"])
+        self.assertEqual(self.complete("quorlock members s"), ["settle"])
         self.assertIn("true", self.complete("quorlock run name tru"))
         self.assertIn("true", self.complete("quorlock run -n name -- tru"))
         self.assertIn("true", self.complete("quorlock dev -n 3 tru"))
