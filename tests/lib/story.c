@@ -297,6 +297,8 @@ static void play_question(struct play *p, const char *word)
         story_write(p->trace, "%s", ql_state_name(m->state));
     else if (strcmp(word, "expires?") == 0)
         story_write(p->trace, "%s", story_time(m->expires_at));
+    else if (strcmp(word, "died?") == 0)
+        story_write(p->trace, m->died ? "yes" : "no");
     else if (strcmp(word, "fence?") == 0)
         story_write(p->trace, "#%" PRIu64, m->fence);
     else

@@ -33,7 +33,8 @@
  *                 told. Of a fenced lock, `yes #7` tells the key's number,
  *                 `yes #7 after A ended #5` (or released) who had it before,
  *                 and `missing repaired` that the node has put it back.
- *     valid? due? state? expires? fence?     what the machine says of itself
+ *     valid? due? state? expires?            what the machine says of itself
+ *     fence? died?
  */
 #ifndef TESTS_LIB_STORY_H
 #define TESTS_LIB_STORY_H

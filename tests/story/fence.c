@@ -129,6 +129,7 @@ STORY(each_acquisition_has_its_own_token)
           "t=0.003  n1 yes     -> RELEASED\n"
           "t=1.000  acquire    -> token; ask acquire of all\n"
           "t=1.000  fence?     -> #0\n"
+          "t=1.000  died?      -> no\n"
           "t=1.001  n1 yes #8 after B released #7\n"
           "-> ACQUIRED #8, valid for 9.897\n");
 }

@@ -213,6 +213,7 @@ STORY(trap_fence_adopted_after_an_acquisition_of_its_own)
           "t=0.005  n1 n2 yes  -> RELEASED\n"
           "t=1.000  adopt\n"
           "t=1.000  fence?     -> #0\n"
+          "t=1.000  died?      -> no\n"
           "t=1.001  n3 acquire: yes #9\n"
           "t=1.001  n3 confirm: yes #9\n"
           "t=1.001  n3 yes\n"

@@ -154,8 +154,10 @@ STORY(a_confirm_may_be_the_first_that_is_heard_of_a_node)
           "t=0.001  n1 yes #5\n"
           "t=0.002  n2 yes #7  -> ask confirm #7 of n1 n3\n"
           "t=0.003  n3 confirm: yes #7 -> ACQUIRED #7, valid for 9.895\n"
-          "t=0.004  n3 yes #6\n"
-          "t=0.005  n1 yes #7\n");
+          "t=0.004  n3 held    (which is known better)\n"
+          "t=0.005  n1 missing\n"
+          "t=1.000  extend 10.000 -> ask extend #7 of all\n"
+          "t=1.001  n2 n3 yes #7 -> EXTENDED #7, valid for 9.897\n");
 }
 
 STORY(nodes_that_owe_a_confirm_are_not_waited_for_twice)
@@ -203,6 +205,21 @@ STORY(an_agreement_that_took_the_whole_validity_is_a_failure)
           "t=0.018  fence?     -> #0\n");
 }
 
+STORY(what_was_confirmed_before_does_not_bind_the_next_attempt)
+{
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 yes #5\n"
+          "t=0.002  n2 yes #9  -> ask confirm #9 of n1 n3\n"
+          "t=0.003  n1 failed\n"
+          "t=0.003  n3 acquire: failed -> ask release of all\n"
+          "t=0.003  n3 confirm: failed\n"
+          "t=0.004  n1 n3 missing\n"
+          "t=0.004  n2 yes     -> wait until 0.103\n"
+          "t=0.103  time       -> token; ask acquire of all\n"
+          "t=0.104  n1 n3 yes #6 -> ACQUIRED #6, valid for 9.897\n");
+}
+
 STORY(trap_fence_answers_to_an_earlier_attempt_are_not_counted)
 {
     story(&(struct story_terms){THREE},
@@ -239,6 +256,8 @@ int main(void)
         cmocka_unit_test(a_late_confirm_after_the_timeout_is_nothing),
         cmocka_unit_test(
             an_agreement_that_took_the_whole_validity_is_a_failure),
+        cmocka_unit_test(
+            what_was_confirmed_before_does_not_bind_the_next_attempt),
         cmocka_unit_test(
             trap_fence_answers_to_an_earlier_attempt_are_not_counted),
     };

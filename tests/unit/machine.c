@@ -45,6 +45,8 @@ static void nothing_is_left_of_what_was_there(void **state)
     assert_true(ql_machine_deadline(m) == QL_NEVER);
     assert_int_equal(ql_machine_valid_ns(m, 0), 0);
     assert_int_equal(m->expires_at, 0);
+    assert_int_equal(m->fence, 0);
+    assert_false(m->died);
     for (unsigned i = 0; i < NODES; i++) {
         assert_int_equal(m->peer[i].vote, QL_VOTE_NONE);
         assert_int_equal(m->peer[i].key, QL_KEY_NONE);

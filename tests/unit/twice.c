@@ -17,6 +17,11 @@
 
 static const struct ql_rules rules = {
     .nodes = 3, .quorum = 2, .node_timeout_ns = 50 * MS, .drift_ppm = 10000};
+static const struct ql_rules fenced_rules = {.nodes = 3,
+                                             .quorum = 2,
+                                             .node_timeout_ns = 50 * MS,
+                                             .drift_ppm = 10000,
+                                             .fenced = true};
 static const struct ql_terms terms = {.ttl_ns = 10000 * MS,
                                       .retry_delay_ns = 100 * MS,
                                       .max_hold_ns = QL_NEVER,
@@ -134,6 +139,36 @@ a_failed_attempt_is_not_clean_because_one_node_says_so_twice(void **state)
                      QL_OUT_HELD);
 }
 
+/* --- Fenced --------------------------------------------------------------- */
+
+static enum ql_outcome number(struct scene *scene, enum ql_request_kind request,
+                              unsigned node, uint64_t fence)
+{
+    return step(scene, (struct ql_event){.kind = QL_EV_VOTE,
+                                         .request = request,
+                                         .round = scene->round,
+                                         .node = node,
+                                         .vote = QL_VOTE_YES,
+                                         .fence = fence});
+}
+
+static void one_node_does_not_agree_for_two(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->machine->rules = &fenced_rules;
+    ask(scene, QL_EV_ACQUIRE);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(number(scene, QL_REQ_ACQUIRE, 0, 7), QL_OUT_NONE);
+    assert_int_equal(number(scene, QL_REQ_ACQUIRE, 1, 5), QL_OUT_NONE);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(number(scene, QL_REQ_CONFIRM, 0, 7), QL_OUT_NONE);
+    assert_int_equal(number(scene, QL_REQ_ACQUIRE, 1, 7), QL_OUT_NONE);
+    assert_int_equal(scene->machine->fence, 0);
+    assert_int_equal(number(scene, QL_REQ_CONFIRM, 1, 7), QL_OUT_ACQUIRED);
+    assert_int_equal(scene->machine->fence, 7);
+}
+
 static void one_node_does_not_extend_for_two(void **state)
 {
     struct scene *scene = *state;
@@ -180,6 +215,7 @@ int main(void)
         TEST(one_node_is_no_majority_of_two_answers),
         TEST(what_is_known_of_a_key_is_not_taken_back),
         TEST(a_failed_attempt_is_not_clean_because_one_node_says_so_twice),
+        TEST(one_node_does_not_agree_for_two),
         TEST(one_node_does_not_extend_for_two),
         TEST(one_node_does_not_verify_for_two),
         TEST(one_node_does_not_release_for_two),
