@@ -89,8 +89,8 @@ static const struct ql_record *newest(const struct ql_judging *j,
     return best;
 }
 
-/* The limits are the same on all nodes; if they are not, the larger ones are
- * the safer ones for whatever waits for locks to end. */
+/* The limits are the same on all nodes that count; if they are not, the larger
+ * ones are the safer ones for whatever waits for locks to end. */
 static void take_limits(struct ql_judging *j)
 {
     struct ql_group *group = j->group;
@@ -99,7 +99,8 @@ static void take_limits(struct ql_judging *j)
     for (unsigned i = 0; i < j->view->nodes; i++) {
         const struct ql_record *record = &ql_sight_at(j, i)->record;
 
-        if (!ql_is_heard(j, i) || !ql_record_serves(record, group->cfg))
+        if (!ql_is_heard(j, i) || !ql_record_is_active(record) ||
+            !ql_record_serves(record, group->cfg))
             continue;
         if (record->max_ttl_ms > group->max_ttl_ms)
             group->max_ttl_ms = record->max_ttl_ms;

@@ -79,7 +79,7 @@ static bool is_fresh(const struct ql_judging *j, unsigned k)
     uint64_t then = ql_sight_at(j, k)->record.now_us;
     uint64_t now = j->view->time_us[k];
 
-    if (now == 0 || now + slack_us(j) < then) /* not known; was set back */
+    if (now + slack_us(j) < then) /* it was set back, or is not known */
         return false;
     return now <= then || now - then <= QL_US_PER_S;
 }

@@ -222,6 +222,31 @@ static void a_forming_node_that_restarts_beside_active_ones_waits(void **state)
     sights_expect(&s, 1, QL_V_NOTREADY, QL_DUTY_QUARANTINE, "restarted");
 }
 
+/* Two inits at once, one of which has come through, or a list of two groups. */
+static void a_forming_node_that_does_not_fit_waits_for_a_word(void **state)
+{
+    struct sights s, other;
+
+    (void)state;
+    sights_fresh(&s, 5);
+    sights_judge(&s);
+    for (unsigned i = 0; i < 5; i++) {
+        form(&s, i);
+        s.sight[i].record.state = i ? QL_RECORD_READY : QL_RECORD_FORMING;
+    }
+    sights_expect(&s, 0, QL_V_NOTREADY, QL_DUTY_ACTIVATE, "initialised");
+    s.sight[0].record.slack_ms++;
+    sights_expect(&s, 0, QL_V_GROUP, QL_DUTY_NONE, "init --again");
+    s.sight[0].record.slack_ms--;
+    s.sight[0].record.max_ttl_ms--;
+    sights_expect(&s, 0, QL_V_GROUP, QL_DUTY_NONE, "init --again");
+    s.sight[0].record.max_ttl_ms++;
+    sights_ready(&other, 5);
+    s.sight[4].record = other.sight[4].record;
+    sights_expect(&s, 0, QL_V_GROUP, QL_DUTY_NONE, "init --again");
+    sights_expect(&s, 1, QL_V_GRANTED, QL_DUTY_NONE, NULL);
+}
+
 static void beside_another_group_nothing_is_formed(void **state)
 {
     struct sights s, other;
@@ -252,6 +277,24 @@ static void a_node_alone_forms_its_own_group(void **state)
     sights_expect(&s, 0, QL_V_NOTREADY, QL_DUTY_FORM, "being initialised");
     assert_non_null(strstr(s.group.cfg, ".1.1"));
     assert_string_equal(s.group.members, "db1:6379");
+}
+
+static void members_are_listed_as_far_as_they_fit(void **state)
+{
+    static char name[QL_MEMBERS_MAX + 2];
+    struct sights s;
+
+    (void)state;
+    sights_fresh(&s, 2);
+    s.address[1] = name;
+    for (unsigned len = 1; len <= QL_MEMBERS_MAX + 1; len++) {
+        size_t both = strlen("db1:6379,") + len;
+
+        name[len - 1] = 'x';
+        sights_expect(&s, 0, QL_V_NOTREADY, QL_DUTY_FORM, "initialised");
+        assert_int_equal(strlen(s.group.members),
+                         both <= QL_MEMBERS_MAX ? both : strlen("db1:6379"));
+    }
 }
 
 static void texts_that_are_too_long_are_shortened(void **state)
@@ -288,8 +331,10 @@ int main(void)
         cmocka_unit_test(nothing_is_formed_by_who_may_not),
         cmocka_unit_test(an_interrupted_init_is_named),
         cmocka_unit_test(a_forming_node_that_restarts_beside_active_ones_waits),
+        cmocka_unit_test(a_forming_node_that_does_not_fit_waits_for_a_word),
         cmocka_unit_test(beside_another_group_nothing_is_formed),
         cmocka_unit_test(a_node_alone_forms_its_own_group),
+        cmocka_unit_test(members_are_listed_as_far_as_they_fit),
         cmocka_unit_test(texts_that_are_too_long_are_shortened),
     };
 

@@ -84,6 +84,9 @@ static void what_was_saved_with_each_write_is_trusted(void **state)
     /* and in the life in which it was ready. */
     strcpy(s.sight[0].record.sync, "run0");
     sights_expect(&s, 0, QL_V_NOTREADY, QL_DUTY_QUARANTINE, "restarted");
+    strcpy(s.sight[0].record.sync, "");
+    strcpy(s.sight[0].record.run, "");
+    sights_expect(&s, 0, QL_V_NOTREADY, QL_DUTY_QUARANTINE, "restarted");
 }
 
 static void how_a_node_saves_is_noted(void **state)
@@ -207,6 +210,7 @@ static void numbers_are_read_back_from_enough_others(void **state)
          nodes++) {
         sights_ready(&s, nodes);
         sights_quarantine(&s, 0, 400 * S_US, 400 * S_US);
+        s.sight[0].record.hw = 5000;
         sights_expect(&s, 0, QL_V_NOTREADY, QL_DUTY_READY, "in a moment");
         assert_int_equal(s.group.node[0].left_us, 0);
         /* The largest of theirs, not of its own. */
