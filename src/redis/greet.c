@@ -206,9 +206,12 @@ static void read_config(struct ql_node *node, enum step step)
 
 static bool read_look(struct ql_node *node, uint64_t now)
 {
-    node->sight.sent_ns = node->greeted_at;
-    node->sight.got_ns = now;
-    return ql_guarded_read_record(&node->reply, &node->sight.record);
+    struct ql_record record;
+
+    if (!ql_guarded_read_record(&node->reply, &record))
+        return false;
+    ql_receive_record(node, &record, node->greeted_at, now);
+    return true;
 }
 
 /* What the server withholds is not known; older knowledge may be wrong. */

@@ -108,6 +108,10 @@ void ql_connection_expire(struct ql_node *node, uint64_t now);
 /* Reads what is there and deals with each reply. */
 void ql_receive(struct ql_node *node, uint64_t now);
 
+/* The node's record, as answered to a question that was sent at `sent_ns`. */
+void ql_receive_record(struct ql_node *node, const struct ql_record *record,
+                       uint64_t sent_ns, uint64_t now);
+
 /* tell.c */
 
 /* Hands the answer to whoever sent the request, if he wants it. */

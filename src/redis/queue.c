@@ -84,6 +84,18 @@ bool ql_queue_written(const struct ql_queue *queue, unsigned index)
     return index < queue->written;
 }
 
+bool ql_queue_releases(const struct ql_queue *queue, unsigned index,
+                       const char *token)
+{
+    for (; queue->releases > 0 && index < queue->count; index++) {
+        const struct ql_request *request = ql_queue_at(queue, index);
+
+        if (is_release(request) && strcmp(request->token, token) == 0)
+            return true;
+    }
+    return false;
+}
+
 int ql_queue_pieces(const struct ql_queue *queue, struct iovec *pieces, int max,
                     bool greeting)
 {

@@ -55,6 +55,10 @@ int ql_queue_pieces(const struct ql_queue *queue, struct iovec *pieces, int max,
                     bool greeting);
 void ql_queue_wrote(struct ql_queue *queue, size_t bytes);
 
+/* Whether a release of this token is among those from `index` on. */
+bool ql_queue_releases(const struct ql_queue *queue, unsigned index,
+                       const char *token);
+
 void ql_queue_free(struct ql_queue *queue, const ql_allocator *mem);
 
 #endif

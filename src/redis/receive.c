@@ -58,7 +58,8 @@ static void take_load(struct ql_node *node)
 /*
  * The server has forgotten the script (SCRIPT FLUSH, say): load it and send
  * the command once more, at the end of the queue. What it overtakes, or is
- * overtaken by, is about other tokens or comes before its token's release.
+ * overtaken by, is about other tokens or comes before its token's release; see
+ * may_retry().
  */
 static void load_again(struct ql_node *node, uint64_t now)
 {
@@ -79,6 +80,19 @@ static void load_again(struct ql_node *node, uint64_t now)
         ql_queue_push(&node->queue, &request);
         ql_connection_fail(node, QL_V_NOMEM, "out of memory", now);
     }
+}
+
+/*
+ * Not twice; and not behind the release of what it would set: that would stay.
+ */
+static bool may_retry(const struct ql_queue *queue,
+                      const struct ql_request *first)
+{
+    bool sets =
+        first->guarded && first->kind != QL_CMD_RELEASE && first->token[0];
+
+    return !first->retried &&
+           !(sets && ql_queue_releases(queue, 1, first->token));
 }
 
 /*
@@ -116,14 +130,12 @@ static void note_number(struct ql_node *node, const struct ql_answer *answer)
  * A record that became ready since has forgotten for a reason: the quarantine,
  * and what was read back from other nodes, make up for it.
  */
-static void note_record(struct ql_node *node, const struct ql_request *request,
-                        const struct ql_record *record, uint64_t now)
+void ql_receive_record(struct ql_node *node, const struct ql_record *record,
+                       uint64_t sent_ns, uint64_t now)
 {
-    struct ql_sight *sight = &node->sight;
-
-    sight->record = *record;
-    sight->sent_ns = request->sent_at;
-    sight->got_ns = now;
+    node->sight.record = *record;
+    node->sight.sent_ns = sent_ns;
+    node->sight.got_ns = now;
     if (record->state != QL_RECORD_READY || record->at_us > node->seen_us)
         node->seen = 0;
     if (record->state == QL_RECORD_READY && record->hw > node->seen) {
@@ -138,7 +150,7 @@ static void note_answer(struct ql_node *node, const struct ql_request *request,
     if (!request->guarded)
         return;
     if (answer->record) {
-        note_record(node, request, answer->record, now);
+        ql_receive_record(node, answer->record, request->sent_at, now);
         answer->record = &node->sight.record;
     } else if (request->kind != QL_CMD_INSPECT) {
         note_number(node, answer);
@@ -155,7 +167,7 @@ static void take_answer(struct ql_node *node, uint64_t now)
     bool noscript = root->type == QL_VALUE_ERROR && first->script >= 0 &&
                     ql_verdict_is_noscript(root->string, root->len);
 
-    if (noscript && !first->retried) {
+    if (noscript && may_retry(&node->queue, first)) {
         load_again(node, now);
         return;
     }

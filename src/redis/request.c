@@ -117,10 +117,12 @@ bool ql_request_command(struct ql_request *ret_request,
                         const ql_allocator *mem, uint64_t now)
 {
     bool guarded = command->guard || command->kind == QL_CMD_RECORD;
+    /* The record counts for longer than the key. */
+    uint64_t linger_ms = command->guard ? command->guard->linger_ms : 0;
     struct ql_request request = {
         .owner = command->owner,
         .sent_at = now,
-        .expires_at = expiry(now, command->ttl_ms),
+        .expires_at = expiry(now, command->ttl_ms + linger_ms),
         .round = command->round,
         .job = QL_JOB_COMMAND,
         .kind = (uint8_t)command->kind,

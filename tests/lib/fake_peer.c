@@ -166,25 +166,59 @@ static bool flood(struct fake_peer *peer, const char *arguments)
     return true;
 }
 
-static bool greet(struct fake_peer *peer)
+static bool expect_scripts(struct fake_peer *peer, unsigned from, unsigned to)
 {
-    static const char info[] = "+OK\r\n$7\r\nrun_id:\r\n$0\r\n\r\n$0\r\n\r\n";
-    char sha1[64];
-
-    for (unsigned i = 0; i < QL_SCRIPTS_PLAIN; i++) {
+    for (unsigned i = from; i < to; i++) {
         const char *source = ql_script_at(i)->source;
 
         if (!expect(peer, source, strlen(source)) || !expect(peer, "\r\n", 2))
             return false;
     }
-    if (!send_all(peer, info, sizeof info - 1))
-        return false;
-    for (unsigned i = 0; i < QL_SCRIPTS_PLAIN; i++) {
+    return true;
+}
+
+static bool send_hashes(struct fake_peer *peer, unsigned from, unsigned to)
+{
+    char sha1[64];
+
+    for (unsigned i = from; i < to; i++) {
         snprintf(sha1, sizeof sha1, "$40\r\n%s\r\n", ql_script_at(i)->sha1);
         if (!send_all(peer, sha1, strlen(sha1)))
             return false;
     }
     return true;
+}
+
+static bool greet(struct fake_peer *peer)
+{
+    static const char info[] = "+OK\r\n$7\r\nrun_id:\r\n$0\r\n\r\n$0\r\n\r\n";
+
+    return expect_scripts(peer, 0, QL_SCRIPTS_PLAIN) &&
+           send_all(peer, info, sizeof info - 1) &&
+           send_hashes(peer, 0, QL_SCRIPTS_PLAIN);
+}
+
+static bool greet_guarded(struct fake_peer *peer)
+{
+    static const char look[] = "EVALSHA";
+    static const char info[] = "+OK\r\n"
+                               "$47\r\nrun_id:" FAKE_RUN_ID "\r\n"
+                               "$11\r\nrole:master\r\n"
+                               "$27\r\nmaxmemory_policy:noeviction\r\n"
+                               "$13\r\naof_enabled:0\r\n"
+                               "*2\r\n$11\r\nappendfsync\r\n$6\r\nalways\r\n"
+                               "*0\r\n";
+    static const char record[] =
+        "*14\r\n$16\r\n1700000000000000\r\n$7\r\npresent\r\n"
+        "$5\r\ng.1.3\r\n$0\r\n\r\n$40\r\n" FAKE_RUN_ID "\r\n$5\r\nready\r\n"
+        "$1\r\n7\r\n$5\r\n60000\r\n$3\r\n500\r\n$1\r\n1\r\n$0\r\n\r\n"
+        "$0\r\n\r\n$0\r\n\r\n$5\r\na b c\r\n";
+
+    return expect_scripts(peer, QL_SCRIPTS_PLAIN, QL_SCRIPTS) &&
+           expect(peer, look, sizeof look - 1) && expect(peer, "look\r\n", 6) &&
+           send_all(peer, info, sizeof info - 1) &&
+           send_hashes(peer, QL_SCRIPTS_PLAIN, QL_SCRIPTS) &&
+           send_all(peer, record, sizeof record - 1);
 }
 
 static bool accept_one(struct fake_peer *peer)
@@ -293,6 +327,8 @@ static bool run_line(struct fake_peer *peer, char *line)
         return accept_one(peer);
     if (strcmp(line, "GREET") == 0)
         return greet(peer);
+    if (strcmp(line, "GREET-GUARDED") == 0)
+        return greet_guarded(peer);
     if (strcmp(line, "EXPECT-EOF") == 0)
         return expect_end(peer, false);
     if (strcmp(line, "EXPECT-RESET") == 0)

@@ -5,6 +5,8 @@
  *
  *     ACCEPT           waits for the next connection
  *     GREET            takes a quorlock greeting and answers it well
+ *     GREET-GUARDED    the same of the guarded level: a node that may vote, of
+ *                      FAKE_RUN_ID, with the number 7
  *     EXPECT text      reads on until `text` has come, and forgets it
  *     EXPECT-EOF       reads on until the other side has closed in order
  *     EXPECT-RESET     reads on until the connection is reset
@@ -26,6 +28,8 @@
 #include <stdbool.h>
 
 struct fake_peer;
+
+#define FAKE_RUN_ID "fa4e00000000000000000000000000000000fa4e"
 
 /* Listens on a unix socket of its own, or on a free port of 127.0.0.1, and
  * starts the script. */

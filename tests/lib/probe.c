@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -72,6 +73,10 @@ static void on_answer(struct ql_node *node, const struct ql_answer *answer,
         memcpy(mine->text, answer->text, len);
         mine->text[len] = '\0';
         mine->answer.text = mine->text;
+        if (answer->prev_token)
+            snprintf(mine->prev_token, sizeof mine->prev_token, "%s",
+                     answer->prev_token);
+        mine->answer.prev_token = mine->prev_token;
     }
     probe->count++;
     probe->chain = NULL;
@@ -98,7 +103,8 @@ static void on_closing(struct ql_node *node, int fd, void *ctx)
     probe->closed++;
 }
 
-struct probe *probe_try(const char *url, const char *user, const char *password)
+static struct probe *try_level(const char *url, const char *user,
+                               const char *password, bool guarded)
 {
     struct probe *probe = calloc(1, sizeof *probe);
     struct ql_node_config config = {
@@ -109,6 +115,7 @@ struct probe *probe_try(const char *url, const char *user, const char *password)
         .node_timeout_ns = PROBE_TIMEOUT_MS * PROBE_NS_PER_MS,
         .connect_timeout_ns = PROBE_CONNECT_MS * PROBE_NS_PER_MS,
         .seed = 42,
+        .guarded = guarded,
         .answer = on_answer,
         .ready = on_ready,
         .closing = on_closing,
@@ -123,12 +130,30 @@ struct probe *probe_try(const char *url, const char *user, const char *password)
                          sizeof error) != QL_OK)
         fail_msg("%s: %s", url, error);
     probe->now = 1000 * PROBE_NS_PER_MS;
+    probe->guard = (struct ql_guard){.cfg = guarded ? "g.1.3" : NULL,
+                                     .fence = 1000,
+                                     .high_us = UINT64_C(9000000000000000),
+                                     .linger_ms = 2500,
+                                     .keep_ms = 60000};
     probe_mem_good = good;
     probe->node = ql_node_new(&config);
     if (probe->node)
         return probe;
     probe_forget(probe);
     return NULL;
+}
+
+struct probe *probe_try(const char *url, const char *user, const char *password)
+{
+    return try_level(url, user, password, false);
+}
+
+struct probe *probe_new_guarded(const char *url)
+{
+    struct probe *probe = try_level(url, NULL, NULL, true);
+
+    assert_non_null(probe);
+    return probe;
 }
 
 struct probe *probe_new_login(const char *url, const char *user,
@@ -157,13 +182,21 @@ void probe_free(struct probe *probe)
     probe_forget(probe);
 }
 
-struct probe *probe_ready(const char *url)
+static struct probe *make_ready(struct probe *probe)
 {
-    struct probe *probe = probe_new(url);
-
     ql_node_connect(probe->node, probe->now);
     probe_until_state(probe, QL_NODE_READY);
     return probe;
+}
+
+struct probe *probe_ready(const char *url)
+{
+    return make_ready(probe_new(url));
+}
+
+struct probe *probe_ready_guarded(const char *url)
+{
+    return make_ready(probe_new_guarded(url));
 }
 
 ql_verdict probe_send(struct probe *probe, enum ql_command_kind kind,
@@ -178,6 +211,8 @@ ql_verdict probe_send(struct probe *probe, enum ql_command_kind kind,
         .token = token,
         .label = "label",
         .ttl_ms = 10000,
+        .guard = probe->guard.cfg ? &probe->guard : NULL,
+        .record = {kind == QL_CMD_RECORD ? "look" : NULL},
     };
 
     return ql_node_send(probe->node, &command, probe->now);

@@ -17,6 +17,7 @@
 struct probe_answer {
     struct ql_answer answer; /* `text` is the copy below */
     char text[512];
+    char prev_token[80];
 };
 
 struct probe {
@@ -30,6 +31,7 @@ struct probe {
     ql_verdict bar; /* what the ready callback bars it for */
     /* Sent when an answer comes, once; NULL: nothing. */
     const struct ql_command *chain;
+    struct ql_guard guard; /* of a guarded one: what its commands carry */
 };
 
 /* malloc(3), and how many bytes are out. */
@@ -47,14 +49,18 @@ struct probe *probe_try(const char *url, const char *user,
                         const char *password);
 struct probe *probe_new_login(const char *url, const char *user,
                               const char *password);
+/* The same at the guarded level: its commands have a guard. */
+struct probe *probe_new_guarded(const char *url);
 void probe_free(struct probe *probe);
 /* Only the memory; the node has been freed. */
 void probe_forget(struct probe *probe);
 
 /* Connects, and waits for READY. */
 struct probe *probe_ready(const char *url);
+struct probe *probe_ready_guarded(const char *url);
 
-/* Sends a command with the round `round`, the name "lock" and a token. */
+/* Sends a command with the round `round`, the name "lock" and a token. A
+ * RECORD looks. */
 ql_verdict probe_send(struct probe *probe, enum ql_command_kind kind,
                       uint32_t round, const char *token);
 void probe_flush(struct probe *probe);
