@@ -100,10 +100,12 @@ static void read_config(const struct admin *admin, struct admin_node *node)
     redisReply *save = config_get(admin, node, "save");
 
     if (aof && !strcmp(config_of(aof, "appendonly"), "yes")) {
-        node->sight.durable =
-            !strcmp(config_of(aof, "appendfsync"), "always") &&
-            !strcmp(config_of(aof, "no-appendfsync-on-rewrite"), "no");
-        node->keeps = node->sight.durable ? ADMIN_KEEPS_ALL : ADMIN_KEEPS_MOST;
+        bool all = !strcmp(config_of(aof, "appendfsync"), "always") &&
+                   !strcmp(config_of(aof, "no-appendfsync-on-rewrite"), "no");
+
+        /* As a replica it may have missed what its master had saved. */
+        node->sight.durable = all && !node->promoted;
+        node->keeps = all ? ADMIN_KEEPS_ALL : ADMIN_KEEPS_MOST;
     } else if (aof && save) {
         node->keeps = *config_of(save, "save") ? ADMIN_KEEPS_SNAPSHOTS
                                                : ADMIN_KEEPS_NOTHING;
