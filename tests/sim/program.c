@@ -300,10 +300,43 @@ static void act_as_holder(struct world *w, struct handle *handle)
                 ql_lock_release_start(handle->ql, released, handle));
 }
 
+static bool goes_on(const struct world *w, const struct handle *handle)
+{
+    return handle->client == 0 && handle->index < w->swarm.locks;
+}
+
+static void give_way(struct world *w, uint64_t id, uint64_t turn)
+{
+    struct handle *handle = handle_at(w, id);
+    struct sim_client *c = &w->client[handle->client];
+
+    if (!can_run(w, id, turn, give_way))
+        return;
+    client_enter(w, c);
+    ql_lock_cancel(handle->ql);
+    client_leave(w, c);
+}
+
+void programs_give_way(struct world *w)
+{
+    w->crowded = true;
+    tell(w, "all but the first client give way", 0, 0, 0, NULL);
+    for (unsigned i = 0; i < w->swarm.clients; i++)
+        for (unsigned j = 0; j < w->swarm.handles; j++) {
+            struct handle *handle = &w->client[i].handle[j];
+
+            if (handle->stage == STAGE_ACQUIRING && !goes_on(w, handle))
+                events_plan(&w->events, w->now, give_way, id_of(w, handle),
+                            handle->turn);
+        }
+}
+
 static void take_turn(struct world *w, struct handle *handle)
 {
     switch ((enum stage)handle->stage) {
     case STAGE_IDLE:
+        if (w->crowded && !goes_on(w, handle))
+            break;
         if (w->oracle.lock[handle->lock].left_token[0] && chance(w, 300000))
             adopt(w, handle);
         else if (chance(w, w->swarm.look_ppm / 8))

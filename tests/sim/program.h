@@ -8,6 +8,9 @@
 /* The handle is new: its first turn comes some time. */
 void program_start(struct world *w, struct handle *handle);
 
+/* All but the first client's first handle of each lock stop trying for it. */
+void programs_give_way(struct world *w);
+
 /* ql_lost_fn: the argument is the handle. */
 void program_lost(ql_lock *lock, int result, void *arg);
 

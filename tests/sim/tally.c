@@ -25,6 +25,7 @@ void tally_add(struct tally *sum, const struct tally *more)
     sum->verified += more->verified;
     sum->keys_checked += more->keys_checked;
     sum->proofs += more->proofs;
+    sum->crowded += more->crowded;
     if (more->queue_longest > sum->queue_longest)
         sum->queue_longest = more->queue_longest;
 }
@@ -54,6 +55,7 @@ void tally_print(const struct tally *tally, double seconds)
     row("countings of a holder's majority", tally->proofs);
     row("tokens followed until their keys were gone", tally->keys_checked);
     row("longest queue", tally->queue_longest);
+    row("worlds in which contenders kept each other out", tally->crowded);
     for (unsigned rank = OPEN; rank <= OUTSIDE; rank++) {
         printf("  faults, %s\n", ranks[rank]);
         for (unsigned i = 0; i < FAULTS; i++)

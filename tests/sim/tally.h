@@ -24,6 +24,7 @@ struct tally {
     uint64_t extended, adopted, verified;
     uint64_t keys_checked;  /* tokens followed until their keys were gone */
     uint64_t proofs;        /* times at which a holder's majority was counted */
+    uint64_t crowded;       /* worlds in which contenders kept each other out */
     uint64_t queue_longest; /* requests of one client at one node */
 };
 

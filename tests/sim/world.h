@@ -35,6 +35,7 @@ struct world {
     uint64_t seed;
     uint64_t now; /* true nanoseconds */
     bool calm;    /* the faults are over: the liveness phase */
+    bool crowded; /* only the first client goes on trying for locks */
     bool over;    /* everybody is to go, and nobody comes back */
     struct dice dice;
     struct swarm swarm;
