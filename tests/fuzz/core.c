@@ -205,6 +205,19 @@ static void cut(struct world *w, struct player *p, unsigned n)
     }
 }
 
+/* The process ends, and another is told its token, or the number as well. */
+static void replace(struct world *w, struct player *p)
+{
+    for (unsigned n = 0; n < w->rules.nodes; n++)
+        cut(w, p, n);
+    ql_machine_init(p->machine, &w->rules, &w->terms, draw(w));
+    p->asked = false;
+    if (p->token != 0)
+        feed(w, p,
+             (struct ql_event){.kind = QL_EV_ADOPT,
+                               .fence = draw(w) & 1 ? p->fence : 0});
+}
+
 static bool has_lock(const struct player *p)
 {
     uint8_t state = p->machine->state;
@@ -277,6 +290,8 @@ static void turn(struct world *w)
         cut(w, p, n);
     else if (what < 174 && w->vanish)
         w->node[n].token = w->node[n].lease_until = 0;
+    else if (what >= 174 && what < 176)
+        replace(w, p);
     else if (what < 220)
         pass(w, (uint64_t)draw(w) * (what & 1 ? 10000 : 1000000));
     else
