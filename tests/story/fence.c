@@ -155,14 +155,29 @@ STORY(nodes_that_have_less_are_raised_after_the_grant)
           "t=0.005  n7 acquire: yes #6   (was sent it before)\n");
     story(&(struct story_terms){FIVE},
           "t=0.000  acquire    -> token; ask acquire of all\n"
-          "t=0.001  n1 yes #5\n"
+          "t=0.001  n1 yes #6\n"
           "t=0.002  n2 yes #6\n"
-          "t=0.003  n3 yes #6  -> ask confirm #6 of n1 n4 n5\n"
+          "t=0.003  n3 yes #5  -> ask confirm #6 of n3 n4 n5\n"
           "t=0.004  n4 acquire: yes #9\n"
           "t=0.004  n4 yes #9\n"
           "t=0.005  n5 acquire: yes #9\n"
-          "t=0.005  n1 yes #9  -> ask confirm #9 of n2 n3\n"
+          "t=0.005  n3 yes #9  -> ask confirm #9 of n1 n2\n"
           "-> ACQUIRED #9, valid for 9.893\n");
+}
+
+STORY(a_node_that_is_raised_behind_an_extension)
+{
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 n2 yes #7 -> ACQUIRED #7, valid for 9.897\n"
+          "t=1.000  extend 10.000 -> ask extend #7 of all\n"
+          "t=1.001  n1 n2 yes #7 -> EXTENDED #7, valid for 9.897\n"
+          "t=1.002  n3 acquire: yes #6 -> ask confirm #7 of n3\n"
+          "t=1.003  n3 extend: missing   (with 6)\n"
+          "t=1.004  n3 yes #7\n"
+          "t=2.000  extend 10.000 -> ask extend #7 of all\n"
+          "t=2.001  n1 missing (the only one)\n"
+          "t=2.002  n2 n3 yes #7 -> EXTENDED #7, valid for 9.896\n");
 }
 
 STORY(nodes_that_are_raised_after_the_grant_may_refuse)
@@ -209,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_larger_answer_to_a_confirm_is_followed_too),
         cmocka_unit_test(each_acquisition_has_its_own_token),
         cmocka_unit_test(nodes_that_have_less_are_raised_after_the_grant),
+        cmocka_unit_test(a_node_that_is_raised_behind_an_extension),
         cmocka_unit_test(nodes_that_are_raised_after_the_grant_may_refuse),
         cmocka_unit_test(nodes_are_not_raised_for_a_lock_that_is_lost),
     };
