@@ -15,6 +15,7 @@ static int draw_token(char token[QL_TOKEN_MAX + 1], void *arg)
         return -1;
     }
     w->tally.attempts++;
+    fence_attempt(w);
     snprintf(token, QL_TOKEN_MAX + 1, "%016llx%016llx%08x",
              (unsigned long long)dice_next(&w->dice),
              (unsigned long long)w->tally.attempts, c->index);
@@ -34,6 +35,7 @@ void client_new_lock(struct world *w, struct handle *handle)
     options.renew = handle->renew;
     options.max_hold_ms = w->swarm.cap_ms;
     options.loss_notice_ms = w->swarm.notice_ms;
+    options.lock_delay_ms = w->swarm.lock_delay_ms;
     options.lost = program_lost;
     options.lost_arg = handle;
     handle->stage = STAGE_IDLE;
@@ -56,10 +58,25 @@ static void open_handles(struct world *w, struct sim_client *c)
             .client = (uint8_t)c->index,
             .index = (uint8_t)i,
             .lock = (uint8_t)(i % w->swarm.locks),
+            .guarded = c->level != QL_LEVEL_PLAIN,
             .renew = dice_chance(&w->dice, w->swarm.renew_ppm),
         };
         client_new_lock(w, handle);
         program_start(w, handle);
+    }
+}
+
+static enum ql_level level_of(const struct world *w, unsigned index)
+{
+    switch (w->swarm.level) {
+    case SWARM_GUARDED:
+        return QL_LEVEL_GUARDED;
+    case SWARM_STRICT:
+        return QL_LEVEL_STRICT;
+    case SWARM_MIXED:
+        return index % 2 ? QL_LEVEL_PLAIN : QL_LEVEL_GUARDED;
+    default:
+        return QL_LEVEL_PLAIN;
     }
 }
 
@@ -80,6 +97,8 @@ void client_open(struct world *w, struct sim_client *c)
     options.connect_timeout_ms = w->swarm.connect_timeout_ms;
     options.drift_ppm = w->swarm.drift_ppm;
     options.label = label;
+    options.level = c->level = level_of(w, c->index);
+    options.record_keep_ms = w->swarm.keep_ms;
     options.token = draw_token;
     options.token_arg = c;
     options.allocator = &c->memory;

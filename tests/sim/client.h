@@ -25,6 +25,7 @@ struct handle {
     uint8_t client, index, lock;
     uint8_t stage; /* enum stage */
     bool renew;
+    bool guarded;  /* as its client is */
     bool adopts;   /* the extension that runs is to take a lock over */
     bool adopted;  /* the token came from another client, whose requests may
                       still be on their way */
@@ -39,6 +40,7 @@ struct handle {
     bool notice_possible;
     bool token_open; /* the attempt with this token has not ended */
     uint64_t valid_until;
+    uint64_t extends_since; /* when the extension began */
     char token[QL_TOKEN_MAX + 1];
 };
 
@@ -48,7 +50,8 @@ struct sim_client {
     bool alive;
     bool doomed;     /* killed within a step: nothing leaves it any more */
     bool wants_room; /* a socket was full */
-    unsigned inside; /* steps of it that have not returned */
+    enum ql_level level;
+    unsigned inside;        /* steps of it that have not returned */
     uint64_t stopped_until; /* paused */
     uint64_t wake_at;       /* the wake-up that counts */
     struct vclock boot, wall;

@@ -5,12 +5,29 @@
  */
 #include "faults.h"
 
+#include "soundness.h"
 #include "troubles.h"
 #include "world.h"
 
 static unsigned some_node(struct world *w)
 {
     return (unsigned)dice_below(&w->dice, w->swarm.nodes);
+}
+
+/* One that the fault may strike; `nodes`: there is none. */
+static unsigned victim(struct world *w, enum fault fault)
+{
+    unsigned first = some_node(w);
+
+    if (!w->swarm.guarded)
+        return first;
+    for (unsigned i = 0; i < w->swarm.nodes; i++) {
+        unsigned index = (first + i) % w->swarm.nodes;
+
+        if (soundness_allows(w, index, fault))
+            return index;
+    }
+    return w->swarm.nodes;
 }
 
 static struct sim_client *some_client(struct world *w)
@@ -142,6 +159,7 @@ static void strike_now(struct world *w, enum fault fault)
 {
     /* Drawn one after the other, whatever the compiler's order of arguments. */
     uint64_t ns = some_time(w);
+    unsigned node;
 
     switch (fault) {
     case FAULT_PARTITION:
@@ -167,9 +185,13 @@ static void strike_now(struct world *w, enum fault fault)
         trouble_client(w, some_client(w), fault, ns);
         break;
     default:
-        trouble_node(w, some_node(w), fault, ns);
+        node = victim(w, fault);
+        if (node == w->swarm.nodes)
+            return;
+        trouble_node(w, node, fault, ns);
         break;
     }
+    w->tally.fault[fault]++;
 }
 
 static void plan_next(struct world *w, enum fault fault);
@@ -179,7 +201,6 @@ static void strike(struct world *w, uint64_t fault, uint64_t unused)
     (void)unused;
     if (w->calm)
         return;
-    w->tally.fault[fault]++;
     strike_now(w, (enum fault)fault);
     plan_next(w, (enum fault)fault);
 }

@@ -25,6 +25,10 @@ static const char usage[] =
     "  --each N           acquisitions in each world (1000)\n"
     "  --inside           no faults outside the fault model\n"
     "  --calm             no faults at all\n"
+    "  --level L          worlds of one kind: plain, guarded, strict, mixed; "
+    "or\n"
+    "                     attacked: the faults of guarded ones on plain "
+    "clients\n"
     "  --seeds FILE...    the seeds in these files\n"
     "  --hash             print each world's hash\n"
     "  --verbose          tell everything as it happens\n"
@@ -54,10 +58,34 @@ static void print_swarm(const struct swarm *s, FILE *file)
             "timeout %u ms, drift %u ppm, retry %u ms\n",
             s->nodes, s->clients, s->locks, s->handles, s->ttl_ms,
             s->node_timeout_ms, s->drift_ppm, s->retry_ms);
+    if (s->guarded)
+        fprintf(file,
+                "level %u%s%s%s; max ttl %u ms, slack %u ms, keep %u ms, lock "
+                "delay %u ms\n",
+                s->level, s->silent ? ", silent" : "",
+                s->syncs ? ", syncs" : "", s->wild ? ", wild clocks" : "",
+                s->max_ttl_ms, s->slack_ms, s->keep_ms, s->lock_delay_ms);
     for (unsigned i = 0; i < FAULTS; i++)
         if (s->every_ns[i] > 0)
             fprintf(file, "about every %.3f s: %s\n",
                     (double)s->every_ns[i] / 1e9, fault_word((enum fault)i));
+}
+
+/* What each client thinks of each node. */
+static void print_standings(const struct world *w, FILE *file)
+{
+    for (unsigned c = 0; c < w->swarm.clients; c++)
+        for (unsigned i = 0; w->client[c].ql && i < w->swarm.nodes; i++) {
+            const struct ql_member *member = &w->client[c].ql->member[i];
+            const char *text = "";
+            ql_verdict verdict = QL_V_GRANTED;
+
+            if (w->client[c].ql->watch)
+                verdict = ql_watch_verdict(member, &text);
+            fprintf(file, "client %u of node %u: state %d; %s: %s\n", c, i,
+                    (int)ql_node_state(member->node), ql_verdict_word(verdict),
+                    text);
+        }
 }
 
 static void report_failure(const struct world *w)
@@ -70,6 +98,7 @@ static void report_failure(const struct world *w)
     for (FILE *to = file; to; to = to == stderr ? NULL : stderr) {
         print_swarm(&w->swarm, to);
         tale_print(&w->tale, to);
+        print_standings(w, to);
         fprintf(to, "seed %" PRIu64 ": %s\n", w->seed, w->failure);
     }
     if (file)
@@ -165,7 +194,19 @@ static bool run_all(struct plan *plan)
     return !shares_failed();
 }
 
-/* Each line: a seed, and the options it needs; after a # a remark. */
+static enum swarm_level level_of(const char *word)
+{
+    static const char *const words[] = {"each",   "plain", "guarded",
+                                        "strict", "mixed", "attacked"};
+
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i]) == 0)
+            return (enum swarm_level)i;
+    return SWARM_EACH;
+}
+
+/* Each line: a seed, acquisitions, the level ("each": as drawn), and perhaps
+ * what faults; after a # a remark. */
 static bool run_file(struct plan *plan, const char *name)
 {
     FILE *file = fopen(name, "r");
@@ -178,11 +219,12 @@ static bool run_file(struct plan *plan, const char *name)
     }
     while (good && fgets(line, sizeof line, file)) {
         uint64_t seed, each;
-        char choice[16] = "any";
+        char level[16], choice[16] = "any";
 
-        if (sscanf(line, "%" SCNu64 " %" SCNu64 " %15s", &seed, &each, choice) <
-            2)
+        if (sscanf(line, "%" SCNu64 " %" SCNu64 " %15s %15s", &seed, &each,
+                   level, choice) < 3)
             continue;
+        plan->world.level = level_of(level);
         plan->world.acquisitions = each;
         plan->world.choice = strcmp(choice, "inside") == 0 ? SWARM_INSIDE
                              : strcmp(choice, "calm") == 0 ? SWARM_CALM
@@ -202,6 +244,7 @@ static const struct option options[] = {
     {"jobs", required_argument, NULL, 'j'},
     {"inside", no_argument, NULL, 'i'},
     {"calm", no_argument, NULL, 'c'},
+    {"level", required_argument, NULL, 'l'},
     {"seeds", no_argument, NULL, 'f'},
     {"hash", no_argument, NULL, 'h'},
     {"verbose", no_argument, NULL, 'v'},
@@ -234,6 +277,9 @@ static bool read_option(struct plan *plan, int option)
     case 'c':
         plan->world.choice = SWARM_CALM;
         return true;
+    case 'l':
+        plan->world.level = level_of(optarg);
+        return plan->world.level != SWARM_EACH;
     case 'f':
         return plan->from_files = true;
     case 'h':

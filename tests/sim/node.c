@@ -3,10 +3,13 @@
 
 #include <stdio.h>
 
+#include "guarded.h"
 #include "redis/script.h"
+#include "soundness.h"
 #include "world.h"
 
 #define WORDS_MAX 24
+#define UP_US     INT64_C(10000000000) /* when the world begins */
 
 static void new_run_id(struct world *w, struct sim_node *node)
 {
@@ -22,18 +25,24 @@ void node_open(struct world *w, unsigned index)
     /* Some time between 1970 and today. */
     node->clock.base = dice_below(&w->dice, UINT64_C(1700000000) * S);
     new_run_id(w, node);
-    node->redis.began_us = (int64_t)(vclock_read(&node->clock, w->now) / US);
+    if (w->swarm.guarded)
+        soundness_open(w, node);
+    node->redis.began_us = node_clock_us(w, node) - UP_US;
 }
 
 void node_free(struct sim_node *node)
 {
     keyspace_free(&node->redis.keys);
     keyspace_free(&node->synced);
+    keyspace_free(&node->replica);
 }
 
-int64_t node_clock_ms(const struct world *w, const struct sim_node *node)
+int64_t node_clock_us(const struct world *w, const struct sim_node *node)
 {
-    return (int64_t)(vclock_read(&node->clock, w->now) / MS);
+    int64_t stray_ns = w->swarm.guarded ? wobble_ns(w, node) : 0;
+
+    return ((int64_t)vclock_read(&node->clock, w->now) + stray_ns) /
+           (int64_t)US;
 }
 
 const struct key *node_key(const struct world *w, unsigned index,
@@ -41,13 +50,33 @@ const struct key *node_key(const struct world *w, unsigned index,
 {
     const struct sim_node *node = &w->node[index];
     const struct key *key = keyspace_find(
-        &node->redis.keys, node_clock_ms(w, node), name, strlen(name));
+        &node->redis.keys, node_clock_us(w, node) / 1000, name, strlen(name));
     size_t len = strlen(token);
 
     if (!key || !key->value || key->len < len ||
         memcmp(key->value, token, len) != 0)
         return NULL;
     return key->value[len] == '\0' || key->value[len] == ' ' ? key : NULL;
+}
+
+bool node_lease(const struct world *w, unsigned index, const char *record,
+                const char *token)
+{
+    const struct sim_node *node = &w->node[index];
+    int64_t now_us = node_clock_us(w, node);
+    const struct key *key =
+        keyspace_find(&node->redis.keys, now_us / 1000, record, strlen(record));
+    size_t len = strlen(token);
+    char *rest;
+
+    /* "<token> <end in us> <number> held", and perhaps more. */
+    if (!key || !key->value || key->len <= len ||
+        memcmp(key->value, token, len) != 0 || key->value[len] != ' ')
+        return false;
+    if (strtoll(key->value + len, &rest, 10) <= now_us)
+        return false;
+    (void)strtoll(rest, &rest, 10);
+    return strncmp(rest, " held", 5) == 0;
 }
 
 /* --- Commands ------------------------------------------------------------- */
@@ -90,24 +119,44 @@ static void sync_if_due(struct world *w, struct sim_node *node)
     node->synced_at = w->now;
 }
 
+/* So does a replica, now and then. */
+static void replicate_if_due(struct world *w, struct sim_node *node)
+{
+    if ((w->swarm.every_ns[FAULT_PROMOTE] == 0 &&
+         w->swarm.every_ns[FAULT_SWAP] == 0) ||
+        w->now - node->replica_at < w->swarm.replica_ns)
+        return;
+    keyspace_copy(&node->replica, &node->redis.keys);
+    node->replica_at = w->now;
+}
+
 /* What to call a command: by its script, if it has one; and the beginning of
- * the token that it is about. */
+ * the token that it is about, or the verb. */
 static const char *name_of(unsigned argc, const struct word *argv)
 {
     static char name[24];
     const char *word = argv[0].bytes;
-    int len = argv[0].len < 10 ? (int)argv[0].len : 10, token = 0;
+    int len = argv[0].len < 10 ? (int)argv[0].len : 10;
+    unsigned token = 0;
 
     if (argc > 4 && word_is(&argv[0], "EVALSHA")) {
         for (unsigned i = 0; i < QL_SCRIPTS; i++)
             if (memcmp(argv[1].bytes, ql_script_at(i)->sha1, 40) == 0)
                 word = ql_script_at(i)->name;
-        len = 10;
-        token = 4;
+        if (strncmp(word, "guarded_", 8) == 0)
+            word += 8;
+        len = (int)strlen(word);
+        token = 3 + (unsigned)(argv[2].bytes[0] - '0');
+        if (token + 2 < argc && argv[2].bytes[0] > '1' && argv[token].len != 40)
+            token += 2; /* after cfg and run */
+        token = token < argc ? token : 0;
     } else if (argc > 2 && word_is(&argv[0], "SET")) {
         token = 2;
     }
-    snprintf(name, sizeof name, "%.*s %.*s", len, word, token ? 6 : 0,
+    snprintf(name, sizeof name, "%.*s %.*s", len, word,
+             !token                ? 0
+             : argv[token].len < 6 ? (int)argv[token].len
+                                   : 6,
              argv[token].bytes);
     return name;
 }
@@ -123,8 +172,9 @@ static void serve(struct world *w, struct conn *conn)
     if (node->state != NODE_RUNS || conn->theirs != END_OPEN)
         return;
     sync_if_due(w, node);
+    replicate_if_due(w, node);
     bytes_take(&reply, bytes_count(&reply));
-    node->redis.now_us = (int64_t)(vclock_read(&node->clock, w->now) / US);
+    node->redis.now_us = node_clock_us(w, node);
     node->redis.now_ms = node->redis.now_us / 1000;
     node->redis.stray =
         conn->mine == END_CLOSED || conn->my_error || conn->their_eof;
@@ -133,8 +183,13 @@ static void serve(struct world *w, struct conn *conn)
     while (bytes_count(&conn->at_node) > 0 &&
            (len = parse(bytes_first(&conn->at_node),
                         bytes_count(&conn->at_node), &argc, argv)) > 0) {
+        size_t before = bytes_count(&reply);
+
         redis_run(&node->redis, argc, argv, &reply);
         w->tally.commands++;
+        if (w->swarm.guarded)
+            guarded_note(w, conn->node, argc, argv,
+                         bytes_first(&reply) + before);
         tell(w, "%n runs %s for %c", conn->node, conn->client, 0,
              w->tale.aloud      ? name_of(argc, argv)
              : argv[0].len == 3 ? "SET"
@@ -245,11 +300,23 @@ void node_start(struct world *w, unsigned index)
         return;
     node->state = NODE_RUNS;
     new_run_id(w, node);
-    node->redis.began_us = (int64_t)(vclock_read(&node->clock, w->now) / US);
+    node->redis.began_us = node_clock_us(w, node);
     if (dice_chance(&w->dice, 500000)) {
         node->redis.refusal = REFUSES_LOADING;
         node->loading_until = w->now + dice_below(&w->dice, S);
     }
+}
+
+void node_swap(struct world *w, unsigned index)
+{
+    struct sim_node *node = &w->node[index];
+
+    if (node->state != NODE_RUNS)
+        return;
+    keyspace_copy(&node->redis.keys, &node->replica);
+    node->redis.scripts = 0;
+    new_run_id(w, node);
+    node->redis.began_us = node_clock_us(w, node);
 }
 
 void node_taint(struct world *w, unsigned index, uint64_t ns)

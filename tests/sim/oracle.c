@@ -10,13 +10,18 @@
 
 #include "core/time.h"
 #include "redis/inner.h"
+#include "soundness.h"
 #include "world.h"
 
 void oracle_open(struct world *w)
 {
-    for (unsigned i = 0; i < LOCKS_MAX; i++)
-        snprintf(w->oracle.lock[i].name, sizeof w->oracle.lock[i].name,
-                 "lock-%u", i);
+    for (unsigned i = 0; i < LOCKS_MAX; i++) {
+        struct lock_record *lock = &w->oracle.lock[i];
+
+        snprintf(lock->name, sizeof lock->name, "lock-%u", i);
+        snprintf(lock->record, sizeof lock->record, "quorlock:lock:{%s}",
+                 lock->name);
+    }
 }
 
 static struct sim_client *client_of(struct world *w, const struct handle *h)
@@ -56,6 +61,12 @@ static bool excusable(const struct world *w)
     return nodes_tainted(w) + w->swarm.nodes >= 2 * quorum;
 }
 
+/* The guarded level stands any faults of fewer nodes than a quorum. */
+static bool excusable_guarded(const struct world *w)
+{
+    return nodes_unsound(w) >= w->swarm.nodes / 2 + 1;
+}
+
 static bool client_tainted(struct world *w, const struct handle *handle)
 {
     return w->now < client_of(w, handle)->tainted_until;
@@ -64,7 +75,9 @@ static bool client_tainted(struct world *w, const struct handle *handle)
 static void two_holders(struct world *w, struct lock_record *lock,
                         const struct handle *a, const struct handle *b)
 {
-    bool excused = excusable(w) || client_tainted(w, a) || client_tainted(w, b);
+    bool guarded = a->guarded && b->guarded;
+    bool excused = (guarded ? excusable_guarded(w) : excusable(w)) ||
+                   client_tainted(w, a) || client_tainted(w, b);
 
     tell(w,
          excused ? "OVERLAP, excused: %c and %c hold %k"
@@ -73,9 +86,24 @@ static void two_holders(struct world *w, struct lock_record *lock,
     if (!excused)
         world_fail(w, "clients %u and %u hold lock %u at the same time",
                    a->client, b->client, a->lock);
-    if (!lock->overlap_told)
+    if (!lock->overlap_told && guarded)
+        w->tally.overlaps_guarded++;
+    else if (!lock->overlap_told)
         w->tally.overlaps_outside++;
     lock->overlap_told = true;
+}
+
+/* Whether the node knows that the lock is the handle's: 1; whether it may have
+ * forgotten: *tainted. */
+static bool backs(const struct world *w, const struct lock_record *lock,
+                  const struct handle *handle, unsigned i, bool *tainted)
+{
+    if (handle->guarded) {
+        *tainted = !clock_is_sound(w, i) || !data_is_sound(w, i);
+        return !*tainted && node_lease(w, i, lock->record, handle->ql->token);
+    }
+    *tainted = w->now < w->node[i].tainted_until;
+    return !*tainted && node_key(w, i, lock->name, handle->ql->token);
 }
 
 /* Who is inside its validity has its key on so many nodes, and they live. */
@@ -88,10 +116,10 @@ static void count_majority(struct world *w, const struct lock_record *lock,
     if (client_tainted(w, handle))
         return;
     for (unsigned i = 0; i < w->swarm.nodes; i++) {
-        if (w->now < w->node[i].tainted_until)
-            tainted++;
-        else if (node_key(w, i, lock->name, handle->ql->token))
-            keys++;
+        bool is_tainted;
+
+        keys += backs(w, lock, handle, i, &is_tainted);
+        tainted += is_tainted;
     }
     w->tally.proofs++;
     if (keys + tainted < quorum)

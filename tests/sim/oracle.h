@@ -8,6 +8,7 @@
 
 #include "bounds.h"
 #include "client.h"
+#include "fences.h"
 
 #define HOLDERS_MAX  (CLIENTS_MAX * HANDLES_MAX)
 #define FOLLOWED_MAX 4096
@@ -15,11 +16,14 @@
 /* One lock of the world, seen by somebody who knows everything. */
 struct lock_record {
     char name[16];
+    char record[40]; /* the name of its lease record */
     struct handle *holder[HOLDERS_MAX]; /* who believe to be, rightly or not */
     unsigned holders;
     uint64_t acquired;     /* how often, since the count was last set back */
     uint64_t overlap_told; /* of holders that are still overlapping */
     char left_token[QL_TOKEN_MAX + 1]; /* "": none waits to be adopted */
+    bool left_guarded;                 /* by a client of that level */
+    struct fences fences;
 };
 
 /* The token of an attempt that has ended: its keys must go. */

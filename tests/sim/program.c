@@ -97,6 +97,8 @@ static void acquired(ql_lock *lock, int result, void *arg)
     w->tally.acquisitions++;
     w->oracle.lock[handle->lock].acquired++;
     handle->believes = ql_lock_lost(lock) == 0;
+    if (handle->guarded)
+        fence_acquired(w, handle);
     become_holder(w, handle);
 }
 
@@ -107,6 +109,8 @@ static void extended(ql_lock *lock, int result, void *arg)
 
     tell_result(w, handle, "%c extends %k: %s", result);
     w->tally.extended += result == QL_OK;
+    if (result == QL_OK && handle->guarded)
+        fence_extended(w, handle);
     if (result == QL_OK && handle->adopts) {
         w->tally.adopted++;
         w->oracle.lock[handle->lock].acquired++;
@@ -258,6 +262,7 @@ static void adopt(struct world *w, struct handle *handle)
     rc = ql_lock_adopt(handle->ql, token);
     assert(rc == QL_OK);
     tell(w, "%c adopts %k", handle->client, handle->lock, 0, NULL);
+    handle->extends_since = w->now;
     handle->adopts = handle->adopted = true;
     started(w, handle, STAGE_BUSY,
             ql_lock_extend_start(handle->ql, some_ttl_ms(w), extended, handle));
@@ -270,6 +275,7 @@ static void leave(struct world *w, struct handle *handle)
 
     tell(w, "%c leaves %k", handle->client, handle->lock, 0, NULL);
     memcpy(lock->left_token, ql->token, sizeof lock->left_token);
+    lock->left_guarded = handle->guarded;
     oracle_forget(w, handle);
     handle->ql = NULL;
     ql_lock_leave(ql);
@@ -282,6 +288,7 @@ static void act_as_holder(struct world *w, struct handle *handle)
     const struct swarm *s = &w->swarm;
     bool lost = ql_lock_lost(handle->ql) != 0;
 
+    handle->extends_since = w->now;
     if (chance(w, s->extend_ppm)) /* even if it is lost, and cannot be */
         started(
             w, handle, STAGE_BUSY,
@@ -337,7 +344,9 @@ static void take_turn(struct world *w, struct handle *handle)
     case STAGE_IDLE:
         if (w->crowded && !goes_on(w, handle))
             break;
-        if (w->oracle.lock[handle->lock].left_token[0] && chance(w, 300000))
+        if (w->oracle.lock[handle->lock].left_token[0] &&
+            w->oracle.lock[handle->lock].left_guarded == handle->guarded &&
+            chance(w, 300000))
             adopt(w, handle);
         else if (chance(w, w->swarm.look_ppm / 8))
             started(w, handle, STAGE_BUSY,

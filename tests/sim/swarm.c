@@ -117,7 +117,7 @@ static void draw_faults(struct swarm *s, struct dice *dice, bool outside)
     for (unsigned i = 0; i < FAULTS; i++) {
         enum fault_rank rank = fault_rank((enum fault)i);
 
-        if (rank == OPEN || (rank == OUTSIDE && !outside) ||
+        if (rank == OPEN || rank == GUARDED || (rank == OUTSIDE && !outside) ||
             dice_chance(dice, 650000))
             continue;
         s->every_ns[i] = dice_spread(dice, every_ns, 200 * every_ns);
@@ -131,9 +131,88 @@ static void calm_down(struct swarm *s)
     s->preempt_ppm = s->no_token_ppm = s->cancel_ppm = 0;
 }
 
-void swarm_draw(struct swarm *ret_swarm, struct dice *dice,
-                enum swarm_choice choice)
+/* --- The guarded level ----------------------------------------------------
+ */
+
+/* Faults of single nodes that it stands, and plain Redlock mostly does not. */
+static const enum fault stood[] = {
+    FAULT_NODE_KILL,     FAULT_NODE_POWER, FAULT_NODE_BACK, FAULT_NODE_EMPTY,
+    FAULT_NODE_EVERYSEC, FAULT_FLUSH,      FAULT_EVICT,     FAULT_NODE_FORWARD,
+    FAULT_NODE_RACE,     FAULT_NODE_STOP,  FAULT_PROMOTE,   FAULT_SWAP,
+};
+
+static void draw_stood(struct swarm *s, struct dice *dice)
 {
+    uint64_t every_ns = 2 * s->fault_ns + s->ttl_ms * MS;
+
+    for (unsigned i = 0; i < sizeof stood / sizeof stood[0]; i++)
+        s->every_ns[stood[i]] =
+            dice_chance(dice, 550000)
+                ? 0
+                : dice_spread(dice, every_ns, 50 * every_ns);
+    /* What appendfsync always rules out, and who looks that closely. */
+    if (s->syncs)
+        s->every_ns[FAULT_NODE_EVERYSEC] = 0;
+    if (s->level != SWARM_STRICT)
+        s->every_ns[FAULT_SWAP] = 0;
+}
+
+static void draw_group(struct swarm *s, struct dice *dice)
+{
+    s->silent = dice_chance(dice, 100000);
+    s->syncs = dice_chance(dice, 300000);
+    s->wild = dice_chance(dice, 150000);
+    s->max_ttl_ms = s->ttl_ms + (uint32_t)dice_below(dice, s->ttl_ms);
+    /* An answer that took as long as a node may take tells its clock with half
+     * of that as error. */
+    s->slack_ms = (uint32_t)dice_spread(dice, 5 + s->node_timeout_ms,
+                                        500 + s->node_timeout_ms);
+    if (s->silent) {
+        s->max_ttl_ms = 300000; /* the library's own figures */
+        s->slack_ms = 500;
+    }
+    s->lock_delay_ms = dice_chance(dice, 800000)
+                           ? 0
+                           : (uint32_t)dice_below(dice, 2 * s->ttl_ms);
+    /* A clock that goes ahead by more makes a server forget too much. */
+    s->keep_ms = dice_chance(dice, 700000)
+                     ? 86400000
+                     : (uint32_t)dice_spread(dice, 1, 100000);
+    s->step_ns = s->keep_ms * MS / 4; /* there may be several */
+    s->replica_ns = dice_spread(dice, MS, 4 * s->ttl_ms * MS);
+}
+
+/*
+ * All that concerns the guarded level has dice of its own: the plain worlds
+ * would be others if it drew from theirs.
+ */
+static void draw_level(struct swarm *s, uint64_t seed, enum swarm_choice choice,
+                       enum swarm_level level)
+{
+    struct dice dice = {dice_mix(seed ^ UINT64_C(0x9ded))};
+    uint64_t chance = dice_below(&dice, 100);
+
+    s->level = level != SWARM_EACH ? level
+               : chance < 50       ? SWARM_PLAIN
+               : chance < 75       ? SWARM_GUARDED
+               : chance < 90       ? SWARM_STRICT
+                                   : SWARM_MIXED;
+    s->guarded = s->level != SWARM_PLAIN;
+    if (!s->guarded)
+        return;
+    draw_group(s, &dice);
+    /* The greeting is longer: it takes all the scripts with it. */
+    s->connect_timeout_ms += (uint32_t)(16 * (s->delay_ns + s->jitter_ns) / MS);
+    if (s->socket_bytes < 16384)
+        s->socket_bytes = 16384;
+    if (choice != SWARM_CALM)
+        draw_stood(s, &dice);
+}
+
+void swarm_draw(struct swarm *ret_swarm, struct dice *dice,
+                enum swarm_choice choice, enum swarm_level level)
+{
+    uint64_t seed = dice->state;
     bool outside = dice_chance(dice, 300000);
 
     *ret_swarm = (struct swarm){0};
@@ -144,4 +223,5 @@ void swarm_draw(struct swarm *ret_swarm, struct dice *dice,
         calm_down(ret_swarm);
     else
         draw_faults(ret_swarm, dice, outside && choice == SWARM_ANY);
+    draw_level(ret_swarm, seed, choice, level);
 }

@@ -17,7 +17,8 @@
  * X(name, word, rank). OPEN: comes by itself wherever it is due (the tally
  * counts it). INSIDE: struck now and then, and inside the fault model of
  * doc/proof.md: no promise may be broken over it. OUTSIDE: struck as well, but
- * plain Redlock does not stand it.
+ * plain Redlock does not stand it. GUARDED: as OUTSIDE, and only in worlds of
+ * the guarded level. What that level stands is in soundness.c.
  */
 #define FAULT_MAP(X)                                                           \
     X(FAULT_DELAY, "packets late", OPEN)                                       \
@@ -53,9 +54,12 @@
     X(FAULT_NODE_FORWARD, "node's clock set forward", OUTSIDE)                 \
     X(FAULT_NODE_RACE, "node's clock too fast", OUTSIDE)                       \
     X(FAULT_CLIENT_CRAWL, "client's clock too slow", OUTSIDE)                  \
-    X(FAULT_VM_BLINK, "client's machine paused, clock not put right", OUTSIDE)
+    X(FAULT_VM_BLINK, "client's machine paused, clock not put right", OUTSIDE) \
+    X(FAULT_NODE_STOP, "node's clock stands still", GUARDED)                   \
+    X(FAULT_PROMOTE, "replica promoted, data of the past", GUARDED)            \
+    X(FAULT_SWAP, "the same, behind a proxy that hides it", GUARDED)
 
-enum fault_rank { OPEN, INSIDE, OUTSIDE };
+enum fault_rank { OPEN, INSIDE, OUTSIDE, GUARDED };
 
 #define FAULT_ENUM(name, word, rank) name,
 enum fault { FAULT_MAP(FAULT_ENUM) FAULTS };
@@ -63,6 +67,16 @@ enum fault { FAULT_MAP(FAULT_ENUM) FAULTS };
 
 const char *fault_word(enum fault fault);
 enum fault_rank fault_rank(enum fault fault);
+
+/* What the clients are. MIXED: some are plain, on the same names. */
+enum swarm_level {
+    SWARM_EACH, /* to be drawn: none of the others */
+    SWARM_PLAIN,
+    SWARM_GUARDED,
+    SWARM_STRICT,
+    SWARM_MIXED,
+    SWARM_ATTACKED, /* what GUARDED stands, and all clients plain: to compare */
+};
 
 struct swarm {
     unsigned nodes, clients, locks, handles;
@@ -92,6 +106,16 @@ struct swarm {
     uint64_t every_ns[FAULTS];
     uint64_t fault_ns; /* how long one lasts, at most */
     bool outside;      /* some of them are outside the model */
+
+    /* the guarded level */
+    enum swarm_level level;
+    bool guarded; /* the nodes are a group, and their clocks are kept right */
+    bool silent;  /* they were never initialised, but are up for long */
+    bool syncs;   /* appendfsync always */
+    bool wild;    /* any number of nodes' clocks may be wrong at once */
+    uint32_t max_ttl_ms, slack_ms, keep_ms, lock_delay_ms;
+    uint64_t step_ns;    /* how far a clock is off, at most */
+    uint64_t replica_ns; /* how old a replica's data is, at most */
 };
 
 enum swarm_choice {
@@ -101,6 +125,6 @@ enum swarm_choice {
 };
 
 void swarm_draw(struct swarm *ret_swarm, struct dice *dice,
-                enum swarm_choice choice);
+                enum swarm_choice choice, enum swarm_level level);
 
 #endif

@@ -11,7 +11,7 @@
 #define RESULTS_MAX 32
 
 struct tally {
-    uint64_t worlds, worlds_outside;
+    uint64_t worlds, worlds_outside, worlds_guarded;
     uint64_t acquisitions; /* that were told to a program */
     uint64_t attempts;     /* a token each */
     uint64_t commands;     /* carried out by nodes */
@@ -19,9 +19,13 @@ struct tally {
     uint64_t simulated_ns;
     uint64_t fault[FAULTS];
     uint64_t overlaps_outside; /* two holders, excused by the model */
+    uint64_t overlaps_guarded; /* the same, of two guarded clients */
     uint64_t losses_told;
     uint64_t released, gone, unsure;
     uint64_t extended, adopted, verified;
+    uint64_t fences;    /* acquisitions at the guarded level */
+    uint64_t one_round; /* of them, with one round trip */
+    uint64_t confirms, repaired, skewed, unready, quarantines, died;
     uint64_t keys_checked;  /* tokens followed until their keys were gone */
     uint64_t proofs;        /* times at which a holder's majority was counted */
     uint64_t crowded;       /* worlds in which contenders kept each other out */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "troubles.h"
 
+#include "soundness.h"
 #include "world.h"
 
 /* Faster or slower than true time, but never by more than so much. */
@@ -49,7 +50,10 @@ static void be_willing_again(struct world *w, uint64_t node, uint64_t unused)
 static void be_right_again(struct world *w, uint64_t node, uint64_t unused)
 {
     (void)unused;
-    vclock_set_rate(&w->node[node].clock, w->now, some_rate(w));
+    if (w->swarm.guarded)
+        wobble_change(w, &w->node[node]);
+    else
+        vclock_set_rate(&w->node[node].clock, w->now, some_rate(w));
 }
 
 /* What a crash leaves of the data, and what a stranger does to it. */
@@ -59,17 +63,25 @@ static void lose_data(struct world *w, unsigned index, enum fault fault)
 
     if (fault == FAULT_NODE_EVERYSEC)
         keyspace_copy(keys, &w->node[index].synced);
+    else if (fault == FAULT_PROMOTE)
+        keyspace_copy(keys, &w->node[index].replica);
     else if (fault != FAULT_EVICT)
         keyspace_clear(keys);
     else if (keys->count > 0)
         keyspace_delete(keys, &keys->key[dice_below(&w->dice, keys->count)]);
     node_taint(w, index, 0);
+    if (fault == FAULT_EVICT)
+        data_is_evicted(w, index);
+    w->node[index].lost = true;
+    w->node[index].struck_at = w->now;
 }
 
 static void kill_node(struct world *w, unsigned index, enum fault fault,
                       uint64_t ns)
 {
     node_kill(w, index, fault == FAULT_NODE_POWER);
+    if (!w->swarm.syncs)
+        w->node[index].lost = true; /* as far as anybody can tell */
     events_plan(&w->events, w->now + ns, start_again, index, 0);
 }
 
@@ -104,13 +116,78 @@ static void race(struct world *w, unsigned index, uint64_t ns)
     events_plan(&w->events, w->now + ns, be_right_again, index, 0);
 }
 
+/* --- Clocks of nodes that otherwise are kept right -------------------------
+ */
+
+static void clock_right_again(struct world *w, uint64_t node, uint64_t set)
+{
+    if (w->node[node].clock_set == set)
+        clock_is_put_right(w, (unsigned)node);
+}
+
+/* As far as a clock can go wrong. */
+static int64_t some_step(struct world *w)
+{
+    return (int64_t)dice_spread(&w->dice, MS / 2, w->swarm.step_ns);
+}
+
+/* How much faster it may run for so long. */
+static int64_t some_haste(struct world *w, uint64_t ns)
+{
+    uint64_t most = w->swarm.step_ns / (ns / 1000000 + 1);
+
+    return (int64_t)dice_spread(&w->dice, 20000,
+                                most < 20000     ? 20000
+                                : most > 3000000 ? 3000000
+                                                 : most);
+}
+
+/*
+ * What goes wrong is put right again, one day; and if several things do, all at
+ * once. It lasts a while longer than other faults do.
+ */
+static void upset_clock(struct world *w, unsigned index, enum fault fault,
+                        uint64_t ns)
+{
+    struct sim_node *node = &w->node[index];
+    int64_t step = some_step(w);
+    bool was_wrong = node->clock_wrong;
+
+    if (dice_chance(&w->dice, 300000))
+        ns *= 8;
+    clock_goes_wrong(w, index, ns);
+    if (fault == FAULT_NODE_STOP)
+        vclock_set_rate(&node->clock, w->now, -1000000);
+    else if (fault == FAULT_NODE_RACE)
+        vclock_set_rate(&node->clock, w->now, some_haste(w, ns));
+    else if (!was_wrong) /* or steps would add up */
+        vclock_step(&node->clock, w->now,
+                    fault == FAULT_NODE_BACK ? -step : step);
+    events_plan(&w->events, w->now + ns, clock_right_again, index,
+                ++node->clock_set);
+}
+
+static bool is_clocks(enum fault fault)
+{
+    return fault == FAULT_NODE_BACK || fault == FAULT_NODE_FORWARD ||
+           fault == FAULT_NODE_RACE || fault == FAULT_NODE_STOP;
+}
+
+/* --- Strikes ---------------------------------------------------------------
+ */
+
 void trouble_node(struct world *w, unsigned index, enum fault fault,
                   uint64_t ns)
 {
     struct sim_node *node = &w->node[index];
 
     tell(w, "%n: %s (for %t)", index, ns, 0, fault_word(fault));
+    if (w->swarm.guarded && is_clocks(fault)) {
+        upset_clock(w, index, fault, ns);
+        return;
+    }
     switch (fault) {
+    case FAULT_PROMOTE:
     case FAULT_NODE_EMPTY:
     case FAULT_NODE_EVERYSEC:
         if (node->state == NODE_RUNS || node->state == NODE_FROZEN)
@@ -123,6 +200,12 @@ void trouble_node(struct world *w, unsigned index, enum fault fault,
     case FAULT_FLUSH:
     case FAULT_EVICT:
         lose_data(w, index, fault);
+        break;
+    case FAULT_SWAP:
+        node_swap(w, index);
+        node_taint(w, index, 0);
+        node->lost = true;
+        node->struck_at = w->now;
         break;
     case FAULT_FREEZE:
         node_freeze(w, index);
@@ -165,6 +248,7 @@ void trouble_node_ends(struct world *w, unsigned index)
     node->slow_ns = 0;
     node->redis.refusal = REFUSES_NOTHING;
     be_right_again(w, index, 0);
+    clock_is_put_right(w, index);
 }
 
 /* --- Clients ---------------------------------------------------------------

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #include "faults.h"
+#include "guarded.h"
 #include "program.h"
+#include "soundness.h"
 #include "troubles.h"
 
 /* A world ends when it has lived for so long, even if little has happened. */
@@ -57,8 +59,9 @@ void world_pass(struct world *w, uint64_t until)
 static void begin(struct world *w, const struct world_options *options)
 {
     w->dice.state = dice_mix(options->seed + UINT64_C(0x5eed));
-    swarm_draw(&w->swarm, &w->dice, options->choice);
+    swarm_draw(&w->swarm, &w->dice, options->choice, options->level);
     w->tally.worlds = 1;
+    w->tally.worlds_guarded = w->swarm.guarded;
     w->tally.worlds_outside = w->swarm.outside;
     w->now = 1000 * S;
     oracle_open(w);
@@ -66,6 +69,8 @@ static void begin(struct world *w, const struct world_options *options)
         node_open(w, i);
         trouble_node(w, i, FAULT_NODE_RATE, 0);
     }
+    if (w->swarm.guarded)
+        guarded_form(w);
     for (unsigned i = 0; i < w->swarm.clients; i++) {
         struct sim_client *c = &w->client[i];
 
@@ -98,16 +103,32 @@ static bool each_lock_acquired(const struct world *w)
     return true;
 }
 
-/* False: not in so long that it cannot be a matter of time. */
+static bool each_node_ready(const struct world *w)
+{
+    for (unsigned i = 0; i < w->swarm.nodes; i++)
+        if (!node_is_ready(w, i))
+            return false;
+    return true;
+}
+
+/* False: not in so long that it cannot be a matter of time. And a node that
+ * has lost something is made ready again, if there is anybody to see to it. */
 static bool wait_for_each_lock(struct world *w)
 {
+    bool tended = w->swarm.guarded && w->swarm.level != SWARM_ATTACKED &&
+                  w->swarm.level != SWARM_MIXED;
     /* A silent connection is given up after 30 seconds; then what is left
      * behind expires, by a clock that may have been set back. */
     uint64_t bound = 60 * S + 40 * world_lease_ns(w) +
                      400 * (w->swarm.retry_ms + w->swarm.node_timeout_ms) * MS;
-    uint64_t end = w->now + bound;
+    uint64_t end;
 
-    while (!each_lock_acquired(w)) {
+    /* Leases that a wrong clock has dated; quarantines, one after another. */
+    if (w->swarm.guarded)
+        bound += 40 * guard_lease_ns(w) + 4 * guard_quarantine_ns(w) +
+                 (w->swarm.wild ? 4 * w->swarm.step_ns : 0);
+    end = w->now + bound;
+    while (!each_lock_acquired(w) || (tended && !each_node_ready(w))) {
         if (w->now >= end)
             return false;
         next_event(w);
@@ -128,10 +149,41 @@ static void recover(struct world *w)
         w->oracle.lock[i].acquired = 0;
     if (wait_for_each_lock(w))
         return;
-    w->tally.crowded++;
-    programs_give_way(w);
-    if (!wait_for_each_lock(w))
-        world_fail(w, "the faults are over, and nobody gets a lock");
+    if (!each_lock_acquired(w)) {
+        w->tally.crowded++;
+        programs_give_way(w);
+        if (wait_for_each_lock(w))
+            return;
+    }
+    world_fail(w, each_lock_acquired(w)
+                      ? "the faults are over, and a node is not ready"
+                      : "the faults are over, and nobody gets a lock");
+}
+
+/*
+ * What is left on the nodes expires by itself, but for their own records: no
+ * key lasts longer than a lease and what it is remembered for. A clock that was
+ * wrong has made some last longer by as much.
+ */
+static void check_footprint(struct world *w)
+{
+    uint64_t most_ns = guard_lease_ns(w) +
+                       (w->swarm.keep_ms + w->swarm.max_ttl_ms) * MS +
+                       4 * w->swarm.step_ns;
+
+    for (unsigned i = 0; i < w->swarm.nodes; i++) {
+        const struct sim_node *node = &w->node[i];
+        int64_t end_ms =
+            node_clock_us(w, node) / 1000 + (int64_t)(most_ns / MS);
+
+        for (unsigned k = 0; k < node->redis.keys.count; k++) {
+            const struct key *key = &node->redis.keys.key[k];
+
+            if (key->expires_ms > end_ms &&
+                strcmp(key->name, "quorlock:node") != 0)
+                world_fail(w, "node %u keeps %s for too long", i, key->name);
+        }
+    }
 }
 
 /* Some quit as they should; the others just go. */
@@ -143,6 +195,8 @@ static void end(struct world *w)
             client_quit(w, &w->client[i]);
         client_kill(w, &w->client[i], false);
     }
+    if (w->swarm.guarded)
+        check_footprint(w);
     if (w->kernel.open > 0)
         world_fail(w, "%u descriptors were not closed", w->kernel.open);
     w->tally.simulated_ns = w->now - 1000 * S;

@@ -8,8 +8,9 @@
  *     wire.c, network.c   connections
  *     client.c   a process that uses the library; kernel.c is its kernel
  *     program.c  what that process does with its locks
- *     faults.c   what goes wrong
- *     oracle.c, follow.c  what must never be
+ *     guarded.c  what the guarded level writes on nodes
+ *     faults.c, troubles.c   what goes wrong; soundness.c: how much of it
+ *     oracle.c, follow.c, fences.c  what must never be
  *     tale.c     what happened, in words
  *
  * The library in it is the whole production library, unchanged and unaware: the
@@ -45,6 +46,7 @@ struct world {
     struct sim_client client[CLIENTS_MAX];
     struct kernel kernel;
     struct oracle oracle;
+    struct attempt attempt[ATTEMPTS_MAX];
     struct tale tale;
     struct tally tally;
     uint64_t hash; /* of all that happened */
@@ -56,6 +58,7 @@ struct world_options {
     uint64_t seed;
     uint64_t acquisitions; /* when to begin to end */
     enum swarm_choice choice;
+    enum swarm_level level;
     bool verbose;
 };
 
