@@ -136,7 +136,7 @@ static bool is_due(const struct ql_client *client, unsigned i)
         ql_node_state(client->member[i].node) != QL_NODE_READY)
         return false;
     return duty != watch->last_duty[i] ||
-           client->clock.now >= ql_time_add(watch->looked_at[i], LOOK_EVERY_NS);
+           client->clock.now >= ql_time_add(watch->did_at[i], LOOK_EVERY_NS);
 }
 
 static void do_duties(struct ql_client *client)
@@ -151,6 +151,7 @@ static void do_duties(struct ql_client *client)
         if (!is_due(client, i))
             continue;
         watch->last_duty[i] = watch->group.node[i].duty;
+        watch->did_at[i] = client->clock.now;
         ql_duty_words(watch->group.node[i].duty, &watch->group,
                       &watch->sight[i], ref_us, client->rules.drift_ppm, &text,
                       command.record);
