@@ -9,8 +9,9 @@
 -- number that the caller has had from this node.
 --
 -- Returns
---   {1, TIME, f, prev, prev_f, prev_token}: it is the caller's, with number f.
---       prev: 0 nobody had it before, 1 released it, 2 the lease ended without
+--   {1, TIME, f, prev, prev_f, prev_token, earlier}: it is the caller's, with
+--       number f. prev: 0 nobody had it before, 1 released it, 2 the lease ended
+--       without. earlier: holders before that whose leases ended likewise
 --   {0, TIME, value, remaining_ms}: somebody else's: the start of the plain
 --       key's value, or else the token in the record
 --   {-1, TIME, reason}: the node may not vote
@@ -34,13 +35,16 @@ local function fault(what)
 end
 
 -- A lease record is '<token> <end of the lease in our TIME, in microseconds>
--- <number> <held or released>'. Returns nothing if the text is not one.
+-- <number> <held or released>', and behind that, each after a space, the tokens
+-- of earlier holders whose leases ended without a release, while nobody who was
+-- told of them has released. Returns nothing if the text is not one.
 local function read_lease(text)
-    local owner, ends, f, state =
-        string.match(text, '^(%S+) (%d+) (%d+) (%l+)$')
+    local owner, ends, f, state, earlier =
+        string.match(text, '^(%S+) (%d+) (%d+) (%l+)(.*)$')
     ends, f = number(ends), number(f)
-    if ends and f and f > 0 and (state == 'held' or state == 'released') then
-        return owner, ends, f, state
+    if ends and f and f > 0 and (state == 'held' or state == 'released') and
+       (earlier == '' or string.find(earlier, '^ %S')) then
+        return owner, ends, f, state, earlier
     end
 end
 
@@ -102,9 +106,9 @@ if now < lo or now > hi or p > now + slack then
 end
 
 local record = redis.call('GET', KEYS[2])
-local owner, ends, f, state
+local owner, ends, f, state, earlier
 if record then
-    owner, ends, f, state = read_lease(record)
+    owner, ends, f, state, earlier = read_lease(record)
     if not owner then
         return fault('the lease record cannot be read')
     end
@@ -137,7 +141,7 @@ end
 if live and owner ~= token then
     return held()
 end
-local prev, prev_f, prev_token = 0, 0, ''
+local prev, prev_f, prev_token, told = 0, 0, '', ''
 if live then
     -- The same request again. Nothing changes, but a foreign client may have
     -- taken the plain key since.
@@ -150,6 +154,13 @@ else
     local base = f or hw
     if record then
         prev, prev_f, prev_token = state == 'released' and 1 or 2, f, owner
+        told = earlier
+    end
+    -- Whoever ended without a release may have been the last real holder, and
+    -- whoever came since only a contender: all of them are kept, within reason.
+    earlier = told
+    if prev == 2 then
+        earlier = string.match(' ' .. owner .. told, '^ %S+ ?%S* ?%S*')
     end
     f = p > base and p or base + 1
     if f >= LAST then
@@ -163,12 +174,12 @@ else
         redis.call('SET', KEYS[1], ARGV[4], 'PX', ARGV[5])
     end
     redis.call('SET', KEYS[2],
-               string.format('%s %.0f %.0f held', token,
-                             now + (ttl + linger) * 1000, f),
+               string.format('%s %.0f %.0f held%s', token,
+                             now + (ttl + linger) * 1000, f, earlier),
                'PX', string.format('%.0f', ttl + linger + keep))
 end
 -- Records expire; the largest number of them all must not be forgotten.
 if f > hw then
     redis.call('HSET', KEYS[3], 'hw', string.format('%.0f', f))
 end
-return {1, now, f, prev, prev_f, prev_token}
+return {1, now, f, prev, prev_f, prev_token, told}

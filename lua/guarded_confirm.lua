@@ -29,13 +29,16 @@ local function fault(what)
 end
 
 -- A lease record is '<token> <end of the lease in our TIME, in microseconds>
--- <number> <held or released>'. Returns nothing if the text is not one.
+-- <number> <held or released>', and behind that, each after a space, the tokens
+-- of earlier holders whose leases ended without a release, while nobody who was
+-- told of them has released. Returns nothing if the text is not one.
 local function read_lease(text)
-    local owner, ends, f, state =
-        string.match(text, '^(%S+) (%d+) (%d+) (%l+)$')
+    local owner, ends, f, state, earlier =
+        string.match(text, '^(%S+) (%d+) (%d+) (%l+)(.*)$')
     ends, f = number(ends), number(f)
-    if ends and f and f > 0 and (state == 'held' or state == 'released') then
-        return owner, ends, f, state
+    if ends and f and f > 0 and (state == 'held' or state == 'released') and
+       (earlier == '' or string.find(earlier, '^ %S')) then
+        return owner, ends, f, state, earlier
     end
 end
 
@@ -96,7 +99,7 @@ local record = redis.call('GET', KEYS[1])
 if not record then
     return {0, now, '', 0}
 end
-local owner, ends, f, state = read_lease(record)
+local owner, ends, f, state, earlier = read_lease(record)
 if not owner then
     return fault('the lease record cannot be read')
 end
@@ -106,7 +109,8 @@ end
 if m > f then
     f = m
     redis.call('SET', KEYS[1],
-               string.format('%s %.0f %.0f held', owner, ends, f), 'KEEPTTL')
+               string.format('%s %.0f %.0f held%s', owner, ends, f, earlier),
+               'KEEPTTL')
 end
 -- Records expire; the largest number of them all must not be forgotten.
 if f > hw then

@@ -34,13 +34,16 @@ local function fault(what)
 end
 
 -- A lease record is '<token> <end of the lease in our TIME, in microseconds>
--- <number> <held or released>'. Returns nothing if the text is not one.
+-- <number> <held or released>', and behind that, each after a space, the tokens
+-- of earlier holders whose leases ended without a release, while nobody who was
+-- told of them has released. Returns nothing if the text is not one.
 local function read_lease(text)
-    local owner, ends, f, state =
-        string.match(text, '^(%S+) (%d+) (%d+) (%l+)$')
+    local owner, ends, f, state, earlier =
+        string.match(text, '^(%S+) (%d+) (%d+) (%l+)(.*)$')
     ends, f = number(ends), number(f)
-    if ends and f and f > 0 and (state == 'held' or state == 'released') then
-        return owner, ends, f, state
+    if ends and f and f > 0 and (state == 'held' or state == 'released') and
+       (earlier == '' or string.find(earlier, '^ %S')) then
+        return owner, ends, f, state, earlier
     end
 end
 
@@ -103,9 +106,9 @@ if t >= LAST then
 end
 
 local record = redis.call('GET', KEYS[2])
-local owner, ends, f, state
+local owner, ends, f, state, earlier
 if record then
-    owner, ends, f, state = read_lease(record)
+    owner, ends, f, state, earlier = read_lease(record)
     if not owner then
         return fault('the lease record cannot be read')
     end
@@ -146,8 +149,8 @@ elseif f < t then
     code, f = 2, t
 end
 redis.call('SET', KEYS[2],
-           string.format('%s %.0f %.0f held', token,
-                         now + (ttl + linger) * 1000, f),
+           string.format('%s %.0f %.0f held%s', token,
+                         now + (ttl + linger) * 1000, f, earlier or ''),
            'PX', string.format('%.0f', ttl + linger + keep))
 if plain then
     redis.call('PEXPIRE', KEYS[1], ARGV[5])

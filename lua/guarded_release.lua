@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Releases the lock KEYS[1] if the holder ARGV[1] has it. Its lease record
 -- KEYS[2] then says so for another ARGV[2] milliseconds: the next holder need
--- not wonder, and its number will be larger. The node's own record is not
--- asked: releasing is always right.
+-- not wonder, and its number will be larger. ARGV[3] is 1 if he had the lock,
+-- and was told of holders who ended without a release: then they are forgotten.
+-- 0: it was an attempt that came to nothing. The node's own record is not asked:
+-- releasing is always right.
 --
 -- Returns {1, TIME}: released. {0, TIME, '', 0}: nobody has it. Otherwise it is
 -- somebody else's, and stays: {0, TIME, the start of the plain key's value or
@@ -14,12 +16,12 @@ local now = time[1] * 1000000 + time[2]
 local token = ARGV[1]
 
 -- '<token> <end of the lease in our TIME, in microseconds> <number> <held or
--- released>'. A record that cannot be read is left alone: it grants nothing.
+-- released>', and holders who did not release. A record that cannot be read is left alone: it grants nothing.
 local record = redis.call('GET', KEYS[2])
-local owner, ends, f, state
+local owner, ends, f, state, earlier
 if record then
-    owner, ends, f, state =
-        string.match(record, '^(%S+) (%d+) (%d+) (%l+)$')
+    owner, ends, f, state, earlier =
+        string.match(record, '^(%S+) (%d+) (%d+) (%l+)(.*)$')
 end
 local live = state == 'held' and #ends <= 16 and now < tonumber(ends)
 
@@ -36,7 +38,8 @@ local record_ours = state == 'held' and owner == token
 if record_ours then
     local keep = string.find(ARGV[2], '^0*$') and '1' or ARGV[2]
     redis.call('SET', KEYS[2],
-               string.format('%s %.0f %s released', token, now, f),
+               string.format('%s %.0f %s released%s', token, now, f,
+                             ARGV[3] == '1' and '' or earlier),
                'PX', keep)
 end
 if plain_ours then

@@ -147,6 +147,7 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
         guard = lock->guard;
         if (action->request != QL_REQ_ACQUIRE)
             guard.fence = action->fence;
+        guard.held = lock->machine.state == QL_ST_RELEASING;
         command.guard = &guard;
     }
     verdict = ql_node_send(node, &command, client->clock.now);
@@ -264,6 +265,17 @@ static bool is_renumbered(const struct ql_lock *lock,
            lock->machine.fence != 0 && answer->fence != lock->machine.fence;
 }
 
+/* " <token> <token>": each begins with a space. */
+static void note_earlier(struct ql_prev *prev, const char *tokens)
+{
+    for (unsigned i = 0; i < QL_EARLIER_MAX && *tokens == ' '; i++) {
+        size_t len = strcspn(++tokens, " ");
+
+        prev->earlier[i] = holder_hash(tokens, len);
+        tokens += len;
+    }
+}
+
 static struct ql_prev prev_of(const struct ql_answer *answer)
 {
     struct ql_prev prev = {.end = QL_PREV_NONE};
@@ -273,6 +285,7 @@ static struct ql_prev prev_of(const struct ql_answer *answer)
     prev.end = answer->prev == 1 ? QL_PREV_RELEASED : QL_PREV_ENDED;
     prev.holder = holder_hash(answer->prev_token, strlen(answer->prev_token));
     prev.fence = answer->prev_fence;
+    note_earlier(&prev, answer->earlier);
     return prev;
 }
 

@@ -81,6 +81,15 @@ void ql_fence_confirm(struct ql_machine *m, struct ql_actions *out)
     }
 }
 
+static bool has_released(const struct ql_machine *m, uint32_t holder)
+{
+    for (unsigned i = 0; i < m->rules->nodes; i++)
+        if (has(m, i, m->fence) && m->peer[i].prev.end == QL_PREV_RELEASED &&
+            m->peer[i].prev.holder == holder)
+            return true;
+    return false;
+}
+
 /*
  * Whether a holder before us ended without a release: some node saw its lease
  * run out, and none saw it release. Whoever had a node after that, for an
@@ -90,16 +99,14 @@ static bool has_died(const struct ql_machine *m)
 {
     for (unsigned i = 0; i < m->rules->nodes; i++) {
         const struct ql_prev *prev = &m->peer[i].prev;
-        bool released = false;
 
-        if (!has(m, i, m->fence) || prev->end != QL_PREV_ENDED)
+        if (!has(m, i, m->fence))
             continue;
-        for (unsigned j = 0; j < m->rules->nodes; j++)
-            released |= has(m, j, m->fence) &&
-                        m->peer[j].prev.end == QL_PREV_RELEASED &&
-                        m->peer[j].prev.holder == prev->holder;
-        if (!released)
+        if (prev->end == QL_PREV_ENDED && !has_released(m, prev->holder))
             return true;
+        for (unsigned k = 0; k < QL_EARLIER_MAX; k++)
+            if (prev->earlier[k] && !has_released(m, prev->earlier[k]))
+                return true;
     }
     return false;
 }

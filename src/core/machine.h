@@ -78,6 +78,8 @@ enum ql_event_kind {
     QL_EV_ABORT, /* no token could be drawn; the SENDs after it were not done */
 };
 
+#define QL_EARLIER_MAX 3
+
 /* Who had the key before, as a node remembers. */
 struct ql_prev {
     enum {
@@ -87,6 +89,8 @@ struct ql_prev {
     } end;
     uint32_t holder; /* a hash of its token */
     uint64_t fence;
+    /* Holders before that whose leases ran out, too; 0: no more. */
+    uint32_t earlier[QL_EARLIER_MAX];
 };
 
 struct ql_event {

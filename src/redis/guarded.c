@@ -137,6 +137,7 @@ static void add_arguments(struct words *w, const struct ql_command *command,
     case QL_CMD_RELEASE:
         add(w, command->token);
         add_number(w, command->guard->keep_ms);
+        add(w, command->guard->held ? "1" : "0");
         break;
     default: /* INSPECT has none */
         break;

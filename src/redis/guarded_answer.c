@@ -93,17 +93,19 @@ static bool read_no(struct ql_answer *answer, enum ql_command_kind kind,
     return true;
 }
 
-/* {1, TIME, f, prev, prev_f, prev_token}. */
+/* {1, TIME, f, prev, prev_f, prev_token, earlier}. */
 static bool read_granted(struct ql_answer *answer, const struct ql_reply *reply)
 {
     uint64_t prev;
 
-    if (reply->count != 6 || !read_number(reply, 2, 1, &answer->fence) ||
+    if (reply->count != 7 || !read_number(reply, 2, 1, &answer->fence) ||
         !read_number(reply, 3, 0, &prev) || prev > 2 ||
-        !read_number(reply, 4, 0, &answer->prev_fence) || !is_text(reply, 5))
+        !read_number(reply, 4, 0, &answer->prev_fence) || !is_text(reply, 5) ||
+        !is_text(reply, 6))
         return false;
     answer->prev = (int)prev;
     answer->prev_token = reply->item[5].string;
+    answer->earlier = reply->item[6].string;
     return true;
 }
 

@@ -64,6 +64,7 @@ struct ql_guard {
     uint64_t low_us, high_us; /* of the node's TIME */
     uint64_t linger_ms, keep_ms;
     bool strict;
+    bool held; /* RELEASE: of a lock, not of an attempt that failed */
 };
 
 #define QL_RECORD_ARGS 9
@@ -115,6 +116,8 @@ struct ql_answer {
     int prev;             /* GRANTED SET: 0 none, 1 released, 2 ended */
     uint64_t prev_fence;  /* and whose that was */
     const char *prev_token;
+    const char *earlier; /* tokens, each after a space: holders before that one
+                            who ended without a release */
     const struct ql_record *record; /* RECORD: as it is now */
 };
 

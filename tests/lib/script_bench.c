@@ -179,9 +179,9 @@ const char *bench_confirm(struct bench *bench, const struct terms *t)
 
 const char *bench_release(struct bench *bench, const struct terms *t)
 {
-    const char *words[] = {"lock", LEASE, t->token, t->keep};
+    const char *words[] = {"lock", LEASE, t->token, t->keep, t->held};
 
-    return say_script(bench, eval(bench, QL_CMD_RELEASE, "2", 4, words));
+    return say_script(bench, eval(bench, QL_CMD_RELEASE, "2", 5, words));
 }
 
 const char *bench_inspect(struct bench *bench)
@@ -229,7 +229,8 @@ struct terms bench_terms(const struct bench *bench)
                           .linger = "2500",
                           .keep = "60000",
                           .seen = "0",
-                          .strict = "0"};
+                          .strict = "0",
+                          .held = "1"};
 }
 
 /* --- State -----------------------------------------------------------------
@@ -263,13 +264,13 @@ void bench_put_lock(struct bench *bench, const char *value)
 
 const char *bench_lease(struct bench *bench)
 {
-    static char out[128];
-    char owner[64], f[24], how[16];
+    static char out[256];
+    char owner[64], f[24], how[80];
     unsigned long long ends;
 
     bench_do(bench, "GET", LEASE, NULL);
-    if (sscanf(bench->said, "'%63s %llu %23s %15[a-z]", owner, &ends, f, how) !=
-        4)
+    if (sscanf(bench->said, "'%63s %llu %23s %79[a-z ]", owner, &ends, f,
+               how) != 4)
         return "none";
     snprintf(out, sizeof(out), "%s %s %s", owner, f, how);
     return out;

@@ -5,7 +5,7 @@
  *
  *     struct terms terms = bench_terms(bench);
  *
- *     assert_says("[1, T, 1000, 0, 0, '']", bench_acquire(bench, &terms));
+ *     assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &terms));
  *
  * T stands for the server's TIME, checked to be now; ms for a remaining time
  * above 0. The lock is called "lock".
@@ -40,7 +40,7 @@ struct bench {
 /* What a script is told; strings, so that a test can say nonsense. */
 struct terms {
     const char *cfg, *run, *token, *value, *ttl, *fence, *lo, *hi, *linger,
-        *keep, *seen, *strict;
+        *keep, *seen, *strict, *held;
 };
 
 /* A server whose node record is ready, with hw 0. */
@@ -69,7 +69,8 @@ void bench_put_lease(struct bench *bench, const char *token, int64_t ms,
                      const char *f, const char *state);
 /* The lock as "tok" has it, with the number f. */
 void bench_put_held(struct bench *bench, const char *f);
-/* What its record says, but for the time: "tok 7 held"; "none". */
+/* What its record says, but for the time: "tok 7 held", "tok 7 held old";
+ * "none". */
 const char *bench_lease(struct bench *bench);
 uint64_t bench_now_us(struct bench *bench);
 

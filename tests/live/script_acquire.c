@@ -28,7 +28,7 @@ static void a_free_lock_is_granted(void **state)
     struct terms terms = bench_terms(bench);
     char record[128];
 
-    assert_says("[1, T, 1000, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &terms));
     snprintf(record, sizeof(record), "'tok %llu 1000 held'",
              (unsigned long long)bench->time_us + 12500000);
     assert_says(record, bench_do(bench, "GET", LEASE, NULL));
@@ -67,8 +67,8 @@ static void the_number_grows_always(void **state)
         bench_do(bench, "HSET", NODE, "hw", rows[i].hw, NULL);
         if (rows[i].f)
             bench_put_lease(bench, "old", -1, rows[i].f, "released");
-        snprintf(said, sizeof(said), "[1, T, %s, %d, %s, '%s']", rows[i].given,
-                 rows[i].f ? 1 : 0, rows[i].f ? rows[i].f : "0",
+        snprintf(said, sizeof(said), "[1, T, %s, %d, %s, '%s', '']",
+                 rows[i].given, rows[i].f ? 1 : 0, rows[i].f ? rows[i].f : "0",
                  rows[i].f ? "old" : "");
         terms.fence = rows[i].asked;
         assert_says(said, bench_acquire(bench, &terms));
@@ -82,10 +82,39 @@ static void how_the_holder_before_ended_is_told(void **state)
     struct terms terms = bench_terms(bench);
 
     bench_put_lease(bench, "old", -1, "7", "held");
-    assert_says("[1, T, 1000, 2, 7, 'old']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1000, 2, 7, 'old', '']", bench_acquire(bench, &terms));
     bench_release(bench, &terms);
     terms = by(bench, "new");
-    assert_says("[1, T, 1001, 1, 1000, 'tok']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1001, 1, 1000, 'tok', '']",
+                bench_acquire(bench, &terms));
+}
+
+/* Whoever gives up an attempt was not told of those before, and whoever dies
+ * may be a contender: neither hides a holder that died. */
+static void who_died_is_told_until_a_holder_has_released(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = bench_terms(bench);
+
+    bench_put_lease(bench, "a", -1, "7", "held");
+    terms.held = "0";
+    assert_says("[1, T, 1000, 2, 7, 'a', '']", bench_acquire(bench, &terms));
+    assert_string_equal(bench_lease(bench), "tok 1000 held a");
+    bench_release(bench, &terms);
+    assert_string_equal(bench_lease(bench), "tok 1000 released a");
+    assert_says("[1, T, 1001, 1, 1000, 'tok', ' a']",
+                bench_acquire(bench, &terms));
+    bench_put_lease(bench, "d", -1, "1002", "held c b a");
+    assert_says("[1, T, 1003, 2, 1002, 'd', ' c b a']",
+                bench_acquire(bench, &terms));
+    assert_string_equal(bench_lease(bench), "tok 1003 held d c b");
+    terms.fence = "1005";
+    assert_says("[1, T, 1005]", bench_confirm(bench, &terms));
+    assert_says("[1, T, 1005]", bench_extend(bench, &terms));
+    assert_string_equal(bench_lease(bench), "tok 1005 held d c b");
+    terms.held = "1";
+    bench_release(bench, &terms);
+    assert_string_equal(bench_lease(bench), "tok 1005 released");
 }
 
 /* A release ends the lease at once, however long it was. */
@@ -95,7 +124,7 @@ static void what_was_released_is_free_at_once(void **state)
     struct terms terms = bench_terms(bench);
 
     bench_put_lease(bench, "old", 100000, "7", "released");
-    assert_says("[1, T, 1000, 1, 7, 'old']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1000, 1, 7, 'old', '']", bench_acquire(bench, &terms));
 }
 
 static void the_same_request_again_changes_nothing(void **state)
@@ -107,11 +136,11 @@ static void the_same_request_again_changes_nothing(void **state)
     bench_put_lease(bench, "tok", 50000, "7", "held");
     bench_do(bench, "HSET", NODE, "hw", "7", NULL);
     bench_remember(bench);
-    assert_says("[1, T, 7, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 7, 0, 0, '', '']", bench_acquire(bench, &terms));
     assert_unchanged(bench);
     /* But no number is answered that the node could forget. */
     bench_do(bench, "HSET", NODE, "hw", "5", NULL);
-    assert_says("[1, T, 7, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 7, 0, 0, '', '']", bench_acquire(bench, &terms));
     assert_says("7", bench_field(bench, "hw"));
 }
 
@@ -121,7 +150,7 @@ static void a_plain_key_of_ours_is_no_obstacle(void **state)
     struct terms terms = bench_terms(bench);
 
     bench_put_lock(bench, "tok");
-    assert_says("[1, T, 1000, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &terms));
     assert_says("'tok label'", bench_do(bench, "GET", "lock", NULL));
     assert_in_range(atoll(bench_do(bench, "PTTL", "lock", NULL)), 1, 10000);
 }
@@ -156,7 +185,7 @@ static void trap_a_plain_key_that_ended_early(void **state)
     struct bench *bench = *state;
     struct terms mine = by(bench, "mine"), theirs = by(bench, "theirs");
 
-    assert_says("[1, T, 1000, 0, 0, '']", bench_acquire(bench, &mine));
+    assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &mine));
     bench_do(bench, "DEL", "lock", NULL);
     assert_says("[0, T, 'mine', ms]", bench_acquire(bench, &theirs));
     assert_in_range(bench->remaining, 1, 12500);
@@ -220,7 +249,7 @@ static void trap_a_clock_that_is_off(void **state)
     assert_unchanged(bench);
     terms.hi = "9000000000000000";
     terms.lo = number;
-    assert_says("[1, T, 1000, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &terms));
 }
 
 static void trap_a_proposal_from_a_fast_clock(void **state)
@@ -247,7 +276,7 @@ static void trap_lua_numbers_are_doubles(void **state)
     struct terms terms = bench_terms(bench);
 
     bench_do(bench, "HSET", NODE, "hw", "1795184369123457", NULL);
-    assert_says("[1, T, 1795184369123458, 0, 0, '']",
+    assert_says("[1, T, 1795184369123458, 0, 0, '', '']",
                 bench_acquire(bench, &terms));
     assert_says("1795184369123458", bench_field(bench, "hw"));
     assert_non_null(
@@ -289,7 +318,8 @@ static void a_record_that_cannot_be_read_grants_nothing(void **state)
         " tok 1 1 held",
         "tok  1 1 held",
         "tok 1 1 HELD",
-        "tok 1 1 held x",
+        "tok 1 1 held  x",
+        "tok 1 1 heldx",
         "tok -1 1 held",
         "tok inf 1 held",
         "tok 1 nan held",
@@ -388,11 +418,11 @@ static void records_expire_and_numbers_do_not(void **state)
     terms.ttl = "20";
     terms.linger = "20";
     terms.keep = "100";
-    assert_says("[1, T, 1000, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &terms));
     assert_true(clock_wait_until(only_the_node_is_left, bench, HANG_MS));
     assert_says("-1", bench_do(bench, "PTTL", NODE, NULL));
     terms.fence = "1";
-    assert_says("[1, T, 1001, 0, 0, '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 1001, 0, 0, '', '']", bench_acquire(bench, &terms));
     bench_release(bench, &terms);
     assert_true(clock_wait_until(only_the_node_is_left, bench, HANG_MS));
 }
@@ -403,6 +433,7 @@ int main(void)
         ON_BENCH(a_free_lock_is_granted),
         ON_BENCH(the_number_grows_always),
         ON_BENCH(how_the_holder_before_ended_is_told),
+        ON_BENCH(who_died_is_told_until_a_holder_has_released),
         ON_BENCH(what_was_released_is_free_at_once),
         ON_BENCH(the_same_request_again_changes_nothing),
         ON_BENCH(a_plain_key_of_ours_is_no_obstacle),

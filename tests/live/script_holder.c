@@ -66,9 +66,9 @@ static void trap_a_confirm_that_comes_late(void **state)
 
     one.token = one.value = "one";
     two.token = two.value = "two";
-    assert_says("[1, T, 1, 0, 0, '']", bench_acquire(bench, &one));
+    assert_says("[1, T, 1, 0, 0, '', '']", bench_acquire(bench, &one));
     bench_release(bench, &one);
-    assert_says("[1, T, 2, 1, 1, 'one']", bench_acquire(bench, &two));
+    assert_says("[1, T, 2, 1, 1, 'one', '']", bench_acquire(bench, &two));
     one.fence = "2";
     assert_says("[0, T, '', 0]", bench_confirm(bench, &one));
     assert_string_equal(bench_lease(bench), "two 2 held");
