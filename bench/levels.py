@@ -86,7 +86,7 @@ def main():
     results = {client: [] for client in CLIENTS}
     with Servers(options.nodes) as servers:
         subprocess.run([os.path.join(options.build, "quorlock"), "init",
-                        "--servers", servers.list], check=True,
+                        "-S", servers.list], check=True,
                        stdout=subprocess.DEVNULL)
         print(f"N={options.nodes}, {options.rounds} rounds of "
               f"{options.cycles} cycles each, in turn;",
