@@ -166,7 +166,7 @@ static uint64_t parse_fence(const char *word)
     return strtoull(word + 1, NULL, 10);
 }
 
-/* "A ended #5", "A released #5" */
+/* "A ended #5", "A released #5 earlier B earlier C" */
 static struct ql_prev play_prev(struct play *p, struct story_words *words)
 {
     struct ql_prev prev = {.holder = (uint8_t)repeat_word(p, words)[0]};
@@ -174,6 +174,12 @@ static struct ql_prev play_prev(struct play *p, struct story_words *words)
     prev.end = strcmp(repeat_word(p, words), "ended") == 0 ? QL_PREV_ENDED
                                                            : QL_PREV_RELEASED;
     prev.fence = parse_fence(repeat_word(p, words));
+    for (unsigned i = 0;
+         words->count > 1 && strcmp(words->word[0], "earlier") == 0; i++) {
+        assert_in_range(i, 0, QL_EARLIER_MAX - 1);
+        repeat_word(p, words);
+        prev.earlier[i] = (uint8_t)repeat_word(p, words)[0];
+    }
     return prev;
 }
 

@@ -32,6 +32,7 @@
  *                 skewed; and behind it the time left to the key, if it is
  *                 told. Of a fenced lock, `yes #7` tells the key's number,
  *                 `yes #7 after A ended #5` (or released) who had it before,
+ *                 with `earlier B` for others before that whose leases ended,
  *                 and `missing repaired` that the node has put it back.
  *     valid? due? state? expires?            what the machine says of itself
  *     fence? died?

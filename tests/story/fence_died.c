@@ -66,6 +66,36 @@ STORY(an_attempt_that_failed_in_between_does_not_hide_it)
           "-> ACQUIRED #7 after a death, valid for 9.896\n");
 }
 
+/* The node remembers for whoever hid it. */
+STORY(those_before_the_one_before)
+{
+    story(&(struct story_terms){.nodes = 1, .fenced = true},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 yes #7 after B released #6 earlier A\n"
+          "-> ACQUIRED #7 after a death, valid for 9.897\n");
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 yes #7 after B released #6 earlier A\n"
+          "t=0.002  n2 yes #7 after A released #5\n"
+          "-> ACQUIRED #7, valid for 9.896\n");
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 yes #7 after B ended #6 earlier A\n"
+          "t=0.002  n2 yes #7 after B released #6\n"
+          "-> ACQUIRED #7 after a death, valid for 9.896\n");
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 yes #7 after A released #4\n"
+          "t=0.002  n2 yes #7 after B released #6 earlier A earlier B\n"
+          "-> ACQUIRED #7, valid for 9.896\n");
+    story(&(struct story_terms){THREE},
+          "t=0.000  acquire    -> token; ask acquire of all\n"
+          "t=0.001  n1 yes #7 after A released #4\n"
+          "t=0.002  n2 yes #7 after B released #6 "
+          "earlier A earlier B earlier C\n"
+          "-> ACQUIRED #7 after a death, valid for 9.896\n");
+}
+
 STORY(what_was_answered_for_the_acquire_is_told_after_a_confirm)
 {
     story(&(struct story_terms){THREE},
@@ -80,7 +110,7 @@ STORY(only_nodes_that_are_counted_tell)
 {
     story(&(struct story_terms){FIVE},
           "t=0.000  acquire    -> token; ask acquire of all\n"
-          "t=0.001  n1 yes #6 after A ended #5\n"
+          "t=0.001  n1 yes #6 after A ended #5 earlier B\n"
           "t=0.002  n2 n3 yes #7 -> ask confirm #7 of n1 n4 n5\n"
           "t=0.003  n4 acquire: yes #7 -> ACQUIRED #7, valid for 9.895\n");
     story(&(struct story_terms){FIVE},
@@ -119,6 +149,7 @@ int main(void)
         cmocka_unit_test(one_node_is_enough_to_tell),
         cmocka_unit_test(a_release_that_did_not_reach_every_node),
         cmocka_unit_test(an_attempt_that_failed_in_between_does_not_hide_it),
+        cmocka_unit_test(those_before_the_one_before),
         cmocka_unit_test(
             what_was_answered_for_the_acquire_is_told_after_a_confirm),
         cmocka_unit_test(only_nodes_that_are_counted_tell),
