@@ -302,12 +302,33 @@ static size_t unescape(char *text)
     return (size_t)(out - text);
 }
 
+/* "a b" becomes "$1\r\na\r\n$1\r\nb\r\n". */
+static bool expect_words(struct fake_peer *peer, char *words)
+{
+    char text[2048];
+    size_t used = 0;
+    char *place = NULL;
+
+    for (char *word = strtok_r(words, " ", &place); word;
+         word = strtok_r(NULL, " ", &place)) {
+        size_t len = unescape(word);
+
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "$%zu\r\n%.*s\r\n", len, (int)len, word);
+        if (used >= sizeof text)
+            return fail_peer(peer, "too many words");
+    }
+    return expect(peer, text, used);
+}
+
 static bool run_words(struct fake_peer *peer, const char *word, char *rest)
 {
     if (strcmp(word, "FLOOD") == 0)
         return flood(peer, rest);
     if (strcmp(word, "EXPECT") == 0)
         return expect(peer, rest, unescape(rest));
+    if (strcmp(word, "EXPECT-WORDS") == 0)
+        return expect_words(peer, rest);
     if (strcmp(word, "SEND") == 0)
         return send_all(peer, rest, unescape(rest));
     if (strcmp(word, "DRIP") == 0)

@@ -8,6 +8,7 @@
  *     GREET-GUARDED    the same of the guarded level: a node that may vote, of
  *                      FAKE_RUN_ID, with the number 7
  *     EXPECT text      reads on until `text` has come, and forgets it
+ *     EXPECT-WORDS a b the same for words of a command that stand together
  *     EXPECT-EOF       reads on until the other side has closed in order
  *     EXPECT-RESET     reads on until the connection is reset
  *     SEND bytes       writes them

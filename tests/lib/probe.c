@@ -76,7 +76,11 @@ static void on_answer(struct ql_node *node, const struct ql_answer *answer,
         if (answer->prev_token)
             snprintf(mine->prev_token, sizeof mine->prev_token, "%s",
                      answer->prev_token);
+        if (answer->earlier)
+            snprintf(mine->earlier, sizeof mine->earlier, "%s",
+                     answer->earlier);
         mine->answer.prev_token = mine->prev_token;
+        mine->answer.earlier = mine->earlier;
     }
     probe->count++;
     probe->chain = NULL;

@@ -17,7 +17,7 @@
 struct probe_answer {
     struct ql_answer answer; /* `text` is the copy below */
     char text[512];
-    char prev_token[80];
+    char prev_token[80], earlier[256];
 };
 
 struct probe {
