@@ -230,12 +230,25 @@ void ql_watch_heard(struct ql_member *member, const struct ql_answer *answer)
     }
 }
 
+/* What is known of the nodes' clocks allows no question to any of them; and if
+ * none is asked, none tells that its clock was put right. */
+static bool is_at_odds(const struct ql_client *client)
+{
+    const struct ql_watch *watch = client->watch;
+    struct ql_band band;
+
+    return watch->group.known &&
+           !ql_timebase_band(&watch->base, watch->group.slack_ms * US_PER_MS,
+                             client->clock.now, &band);
+}
+
 void ql_watch_refresh(struct ql_client *client)
 {
     struct ql_watch *watch = client->watch;
+    bool all = is_at_odds(client);
 
     for (unsigned i = 0; i < client->rules.nodes; i++)
-        if (watch->group.node[i].verdict != QL_V_GRANTED &&
+        if ((all || watch->group.node[i].verdict != QL_V_GRANTED) &&
             client->clock.now >=
                 ql_time_add(watch->looked_at[i], LOOK_EVERY_NS))
             look(client, i);

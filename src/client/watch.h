@@ -43,7 +43,7 @@ void ql_watch_gone(struct ql_member *member);
 void ql_watch_heard(struct ql_member *member, const struct ql_answer *answer);
 
 /* Before an attempt or an extension: looks again at nodes that did not vote,
- * at most once a second. */
+ * or at all if their clocks seemed to disagree, at most once a second. */
 void ql_watch_refresh(struct ql_client *client);
 
 /* QL_V_GRANTED: it may vote. Else why not, in words too. */
