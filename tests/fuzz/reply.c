@@ -33,22 +33,52 @@ static void check_reply(const struct ql_reply *reply)
     }
 }
 
+/* A number that counts is one that a script can have given. */
+static void check_guarded(const struct ql_answer *answer)
+{
+    static const uint64_t limit = (UINT64_C(1) << 53) - 1;
+
+    require(answer->time_us < limit && answer->fence < limit);
+    require(answer->prev_fence < limit);
+    require(answer->prev >= 0 && answer->prev <= 2);
+    if (answer->kind == QL_CMD_SET && answer->verdict == QL_V_GRANTED)
+        require(answer->fence > 0 && answer->prev_token && answer->earlier);
+    if (answer->verdict == QL_V_REPAIRED)
+        require(answer->fence > 0 && answer->kind == QL_CMD_EXTEND);
+    if (!answer->record)
+        return;
+    require(answer->kind == QL_CMD_RECORD);
+    require(strlen(answer->record->cfg) <= QL_CFG_MAX);
+    require(strlen(answer->record->run) <= QL_RUN_ID_MAX);
+    require(strlen(answer->record->members) <= QL_MEMBERS_MAX);
+}
+
+static void read_answer(const struct ql_reply *reply, int kind, bool guarded)
+{
+    struct ql_request request = {.job = QL_JOB_COMMAND,
+                                 .kind = (uint8_t)kind,
+                                 .guarded = guarded,
+                                 .token = "0123456789"};
+    struct ql_answer answer = {.kind = kind, .sent = true};
+    struct ql_record record;
+
+    if (!ql_answer_read(&answer, &request, reply, &record))
+        return;
+    require(answer.verdict > QL_V_PENDING && answer.verdict < QL_V_COUNT);
+    require(answer.remaining_ms >= -1);
+    require(answer.text_len == 0 || answer.text);
+    if (kind == QL_CMD_SET)
+        require(answer.verdict != QL_V_MISSING);
+    if (guarded)
+        check_guarded(&answer);
+}
+
 static void read_answers(const struct ql_reply *reply)
 {
-    for (int kind = QL_CMD_SET; kind <= QL_CMD_INSPECT; kind++) {
-        struct ql_request request = {.job = QL_JOB_COMMAND,
-                                     .kind = (uint8_t)kind,
-                                     .token = "0123456789"};
-        struct ql_answer answer = {.sent = true};
-
-        if (!ql_answer_read(&answer, &request, reply))
-            continue;
-        require(answer.verdict > QL_V_PENDING && answer.verdict < QL_V_COUNT);
-        require(answer.remaining_ms >= -1);
-        require(answer.text_len == 0 || answer.text);
-        if (kind == QL_CMD_SET)
-            require(answer.verdict != QL_V_MISSING);
-    }
+    for (int kind = QL_CMD_SET; kind <= QL_CMD_INSPECT; kind++)
+        read_answer(reply, kind, false);
+    for (int kind = QL_CMD_SET; kind <= QL_CMD_RECORD; kind++)
+        read_answer(reply, kind, true);
 }
 
 /* The first byte of the input says how large the pieces are. */
