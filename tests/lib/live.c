@@ -56,7 +56,7 @@ int live_teardown(void **state)
 
 ql_client *live_client(const char *servers, uint32_t node_timeout_ms)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
 
     options.node_timeout_ms = node_timeout_ms;
     options.connect_timeout_ms = PATIENT_MS;

@@ -34,6 +34,12 @@
 
 #define LABEL "tester"
 
+/* Most tests are about Redlock as its page has it; group.h has the others. */
+#define PLAIN_OPTIONS_INIT                                                     \
+    {                                                                          \
+        .size = sizeof(ql_client_options), .level = QL_LEVEL_PLAIN             \
+    }
+
 struct live {
     struct servers *servers;
     /* A patient one, with the label above. It is connected to every node: the
@@ -54,7 +60,7 @@ int live_setup_4(void **state);
 int live_setup_5(void **state);
 int live_teardown(void **state);
 
-/* Clients and locks with the defaults, except for what is said. */
+/* Plain clients and locks with the defaults, except for what is said. */
 ql_client *live_client(const char *servers, uint32_t node_timeout_ms);
 ql_client *live_client_with(const char *servers,
                             const ql_client_options *options);

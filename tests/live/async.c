@@ -294,7 +294,7 @@ static void timeouts_come_by_the_descriptor(void **state)
 static void a_connection_that_hangs_is_given_up_by_the_descriptor(void **state)
 {
     struct live *live = *state;
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     struct watch watch;
     ql_client *client;
 

@@ -80,7 +80,7 @@ static void *contend(void *arg)
 static int run_process(const char *servers, struct shared *shared,
                        unsigned process)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     struct contender contender[THREADS];
     ql_client *client;
 
@@ -153,7 +153,7 @@ static uint32_t at_once(unsigned attempt, void *arg)
 static void *split(void *arg)
 {
     struct contender *contender = arg;
-    ql_client_options client_options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options client_options = PLAIN_OPTIONS_INIT;
     ql_lock_options options = QL_LOCK_OPTIONS_INIT;
     unsigned seed = contender->index + 1;
     ql_client *client;
@@ -226,7 +226,7 @@ static void trap_01_a_lasting_split_is_reported(void **state)
 static void *try_once(void *arg)
 {
     struct contender *contender = arg;
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
     int result;

@@ -270,7 +270,7 @@ static void a_host_without_an_address_is_a_node_that_is_down(void **state)
 static int try_as(const char *list, const char *user, const char *password,
                   ql_verdict *ret_verdict)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
     int result;

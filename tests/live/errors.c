@@ -15,7 +15,7 @@
 
 static ql_client *open_client(struct servers *servers)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
 
     options.node_timeout_ms = PATIENT_MS;
     options.connect_timeout_ms = PATIENT_MS;

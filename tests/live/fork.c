@@ -131,7 +131,7 @@ static int exit_at_once(struct live *live, ql_lock *lock)
 
 static int use_a_client_of_its_own(struct live *live, ql_lock *lock)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *own, *same;
     int result;

@@ -95,7 +95,7 @@ static void use_locks(ql_lock *lock, ql_lock *other, struct ledger *ledger)
 static void run(struct live *live, struct ledger *ledger)
 {
     ql_allocator allocator = {take, change, give_back, ledger};
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_lock_options lock_options = QL_LOCK_OPTIONS_INIT;
     ql_lock *lock = NULL, *other = NULL;
     ql_client *client = NULL;
@@ -189,7 +189,7 @@ static void a_handle_that_cannot_be_made_is_not_made(void **state)
     struct live *live = *state;
     struct ledger ledger = {0};
     ql_allocator allocator = {take, change, give_back, &ledger};
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_lock *lock[200] = {NULL}, *none = NULL;
     ql_client *client;
 
@@ -223,7 +223,7 @@ static void a_client_closed_over_frozen_nodes_leaks_nothing(void **state)
     struct live *live = *state;
     struct ledger ledger = {0};
     ql_allocator allocator = {take, change, give_back, &ledger};
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
 

@@ -29,7 +29,7 @@ static int ask_after_the_pause(ql_lock *lock)
 
 static int hold(const char *servers, bool renew, int told, int asks)
 {
-    ql_client_options client_options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options client_options = PLAIN_OPTIONS_INIT;
     ql_lock_options options = QL_LOCK_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;

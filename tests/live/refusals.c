@@ -107,7 +107,7 @@ static void a_failed_attempt_is_undone_on_the_busy_ones_too(void **state)
 /* Like SPOIL_USER's on every server, less these. */
 static ql_client *client_without(struct live *live, const char *rights)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
 
     for (unsigned i = 0; i < servers_count(live->servers); i++)
         server_command(servers_at(live->servers, i), "ACL", "SETUSER",

@@ -301,7 +301,7 @@ static void a_descriptor_asked_for_after_the_loss_is_readable(void **state)
 static void loss_is_told_while_an_operation_waits_for_connections(void **state)
 {
     struct live *live = *state;
-    ql_client_options client_options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options client_options = PLAIN_OPTIONS_INIT;
     ql_lock_options options = QL_LOCK_OPTIONS_INIT;
     struct relay *relay[3];
     struct loss loss = {0};

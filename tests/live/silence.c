@@ -107,7 +107,7 @@ static void a_silent_node_costs_its_time_once(void **state)
 static void all_are_frozen_before_the_first_connection(void **state)
 {
     struct live *live = *state;
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
 

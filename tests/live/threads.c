@@ -151,7 +151,7 @@ static void cancel_ends_the_wait_for_a_holder(void **state)
 static void cancel_ends_an_attempt_at_frozen_nodes(void **state)
 {
     struct live *live = *state;
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
 
@@ -173,7 +173,7 @@ static void cancel_ends_an_attempt_at_frozen_nodes(void **state)
 static void cancel_ends_the_wait_for_connections(void **state)
 {
     struct live *live = *state;
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
 
@@ -270,7 +270,7 @@ static void a_handle_is_freed_while_its_callback_starts_again(void **state)
 static void *live_a_short_life(void *arg)
 {
     for (int i = 0; i < 10; i++) {
-        ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+        ql_client_options options = PLAIN_OPTIONS_INIT;
         ql_client *client;
         ql_lock *lock;
 

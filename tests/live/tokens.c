@@ -26,7 +26,7 @@ static int give_text(char token[QL_TOKEN_MAX + 1], void *arg)
 
 static ql_client *client_with_mint(struct live *live, struct mint *mint)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
 
     options.node_timeout_ms = PATIENT_MS;
     options.token = give_text;
@@ -141,7 +141,7 @@ static void a_source_of_tokens_may_fail_at_a_later_attempt(void **state)
 static void assert_label_read(struct live *live, const char *label,
                               const char *expected)
 {
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_lock *lock, *other = live_lock(live->client, NAME, 0);
     ql_client *client;
 

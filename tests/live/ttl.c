@@ -155,15 +155,15 @@ static void clients_out_of_range_are_refused(void **state)
 {
     struct live *live = *state;
     const char *list = servers_list(live->servers);
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client = NULL;
 
     options.node_timeout_ms = 60001;
     assert_int_equal(ql_client_open(&client, list, &options), QL_E_INVALID);
-    options = (ql_client_options)QL_CLIENT_OPTIONS_INIT;
+    options = (ql_client_options)PLAIN_OPTIONS_INIT;
     options.drift_ppm = 500001;
     assert_int_equal(ql_client_open(&client, list, &options), QL_E_INVALID);
-    options = (ql_client_options)QL_CLIENT_OPTIONS_INIT;
+    options = (ql_client_options)PLAIN_OPTIONS_INIT;
     options.size = 3;
     assert_int_equal(ql_client_open(&client, list, &options), QL_E_INVALID);
     assert_int_equal(ql_client_open(&client, NULL, NULL), QL_E_INVALID);
@@ -192,7 +192,7 @@ static void options_of_an_older_header_are_understood(void **state)
 static void a_large_drift_leaves_little_validity(void **state)
 {
     struct live *live = *state;
-    ql_client_options options = QL_CLIENT_OPTIONS_INIT;
+    ql_client_options options = PLAIN_OPTIONS_INIT;
     ql_client *client;
     ql_lock *lock;
 
