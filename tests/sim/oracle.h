@@ -16,7 +16,7 @@
 /* One lock of the world, seen by somebody who knows everything. */
 struct lock_record {
     char name[16];
-    char record[40]; /* the name of its lease record */
+    char record[40];                    /* the name of its lease record */
     struct handle *holder[HOLDERS_MAX]; /* who believe to be, rightly or not */
     unsigned holders;
     uint64_t acquired;     /* how often, since the count was last set back */

@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "kernel_inside.h"
+#include "soundness.h"
 #include "world.h"
 
 /* --- Turns ---------------------------------------------------------------- */
@@ -48,6 +49,8 @@ static void turn_comes(struct world *w, uint64_t id, uint64_t turn)
 static void plan_turn(struct world *w, struct handle *handle, uint64_t most_ns)
 {
     handle->turn++;
+    if (w->patient && most_ns < guard_quarantine_ns(w) / 32)
+        most_ns = guard_quarantine_ns(w) / 32;
     events_plan(&w->events, w->now + 1 + dice_below(&w->dice, most_ns),
                 turn_comes, id_of(w, handle), handle->turn);
 }

@@ -179,6 +179,9 @@ static void draw_group(struct swarm *s, struct dice *dice)
                      ? 86400000
                      : (uint32_t)dice_spread(dice, 1, 100000);
     s->step_ns = s->keep_ms * MS / 4; /* there may be several */
+    /* Leases that are dated so far ahead block a lock for as long. */
+    if (s->wild && s->step_ns > 20 * s->ttl_ms * MS)
+        s->step_ns = 20 * s->ttl_ms * MS;
     s->replica_ns = dice_spread(dice, MS, 4 * s->ttl_ms * MS);
 }
 

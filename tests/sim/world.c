@@ -131,6 +131,7 @@ static bool wait_for_each_lock(struct world *w)
     while (!each_lock_acquired(w) || (tended && !each_node_ready(w))) {
         if (w->now >= end)
             return false;
+        w->patient = each_lock_acquired(w);
         next_event(w);
     }
     return true;

@@ -36,6 +36,7 @@ struct world {
     uint64_t seed;
     uint64_t now; /* true nanoseconds */
     bool calm;    /* the faults are over: the liveness phase */
+    bool patient; /* it only waits for nodes: programs do less */
     bool crowded; /* only the first client goes on trying for locks */
     bool over;    /* everybody is to go, and nobody comes back */
     struct dice dice;
