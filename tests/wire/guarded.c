@@ -98,6 +98,39 @@ static void each_command_is_its_scripts(void **state)
     finish(probe, peer);
 }
 
+/* Its lease record's key does not fit into the room on the stack. */
+static void a_long_name_takes_memory_for_a_moment(void **state)
+{
+    static char name[1000];
+    struct fake_peer *peer = fake_peer_start("ACCEPT\n"
+                                             "GREET-GUARDED\n"
+                                             "EXPECT $1016\\r\\nquorlock:lock:{"
+                                             "nnnn\n"
+                                             "EXPECT nnnn}\\r\\n\n"
+                                             "SEND *2\\r\\n:-2\\r\\n" NOW "\n"
+                                             "EXPECT-EOF\n");
+    struct probe *probe = probe_ready_guarded(fake_peer_url(peer));
+    struct ql_command command = {.kind = QL_CMD_SET,
+                                 .name = name,
+                                 .name_len = sizeof(name),
+                                 .token = "tok",
+                                 .ttl_ms = 10000,
+                                 .guard = &probe->guard};
+
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    probe_mem_good = 0;
+    assert_int_equal(ql_node_send(probe->node, &command, probe->now),
+                     QL_V_NOMEM);
+    probe_mem_good = PROBE_MEM_ALWAYS_GOOD;
+    assert_int_equal(ql_node_send(probe->node, &command, probe->now),
+                     QL_V_NONE);
+    probe_flush(probe);
+    probe_until_answers(probe, 1);
+    probe_expect(probe, 0, 0, QL_V_CLOCK);
+    finish(probe, peer);
+}
+
 /* The largest number that it has answered goes along, until its record tells
  * that it is to be forgotten. */
 static void what_was_seen_goes_along(void **state)
@@ -446,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_command_is_its_scripts),
+        cmocka_unit_test(a_long_name_takes_memory_for_a_moment),
         cmocka_unit_test(what_was_seen_goes_along),
         cmocka_unit_test(trap_a_request_held_back_for_another_process),
         cmocka_unit_test(what_is_not_told_is_not_known),
