@@ -31,10 +31,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "quorlock/quorlock.h"
-#include "servers.h"
+#include "group.h"
 
 #define NAME      "injected"
+#define LEASE     "quorlock:lock:{injected}"
+#define TTL_MS    3600000
 #define HANG_S    60
 #define CALLS_MAX 5000
 
@@ -126,7 +127,7 @@ static void lock_and_release(ql_client *client, bool renew)
     ql_lock *lock, *other;
     int rc;
 
-    options.ttl_ms = 3600000;
+    options.ttl_ms = TTL_MS;
     options.renew = renew;
     if (ql_lock_new(&lock, client, NAME, &options) != QL_OK)
         return;
@@ -147,12 +148,13 @@ static void lock_and_release(ql_client *client, bool renew)
     ql_lock_free(lock);
 }
 
-static void scenario(const char *servers)
+static void scenario(const char *servers, enum ql_level level)
 {
     ql_client_options options = QL_CLIENT_OPTIONS_INIT;
     ql_client *client;
     int rc;
 
+    options.level = level;
     options.node_timeout_ms = 300;
     options.connect_timeout_ms = 1000;
     rc = ql_client_open(&client, servers, &options);
@@ -171,7 +173,8 @@ static void scenario(const char *servers)
 
 enum { RAN_TO_THE_END = 10, FAILED_ONCE = 11, LEAKED = 12 };
 
-static void run_child(const char *servers, int call, bool from_on)
+static void run_child(const char *servers, enum ql_level level, int call,
+                      bool from_on)
 {
     unsigned before = open_descriptors();
 
@@ -179,7 +182,7 @@ static void run_child(const char *servers, int call, bool from_on)
     fails_from_on = from_on;
     atomic_store(&calls, 0);
     fails_at = call;
-    scenario(servers);
+    scenario(servers, level);
     fails_at = 0;
     if (open_descriptors() != before)
         _exit(LEAKED);
@@ -188,13 +191,14 @@ static void run_child(const char *servers, int call, bool from_on)
 }
 
 /* Whether call number `call` was made at all. */
-static bool run(struct servers *servers, int call, bool from_on)
+static bool run(struct servers *servers, enum ql_level level, int call,
+                bool from_on)
 {
     int status;
     pid_t pid = fork();
 
     if (pid == 0)
-        run_child(servers_list(servers), call, from_on);
+        run_child(servers_list(servers), level, call, from_on);
     assert_true(pid > 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (!WIFEXITED(status) || (WEXITSTATUS(status) != RAN_TO_THE_END &&
@@ -207,30 +211,50 @@ static bool run(struct servers *servers, int call, bool from_on)
 static void forget_key(struct servers *servers)
 {
     for (unsigned i = 0; i < servers_count(servers); i++)
-        (void)server_command(servers_at(servers, i), "DEL", NAME, NULL);
+        (void)server_command(servers_at(servers, i), "DEL", NAME, LEASE, NULL);
 }
 
-static void each_call_fails_once(void **state)
+static void fail_once(struct servers *servers, enum ql_level level)
 {
-    struct servers *servers = *state;
     int call;
 
-    for (call = 1; call < CALLS_MAX && run(servers, call, false); call++)
+    for (call = 1; call < CALLS_MAX && run(servers, level, call, false); call++)
         assert_no_key_on_any_server(servers, NAME);
     assert_true(call > 50);
     assert_true(call < CALLS_MAX);
 }
 
-static void each_call_fails_from_then_on(void **state)
+static void fail_from_then_on(struct servers *servers, enum ql_level level)
 {
-    struct servers *servers = *state;
     int call;
 
     /* Every third: a later start repeats most of what an earlier one met. */
-    for (call = 1; call < CALLS_MAX && run(servers, call, true); call += 3)
+    for (call = 1; call < CALLS_MAX && run(servers, level, call, true);
+         call += 3)
         forget_key(servers);
     assert_true(call > 50);
     assert_true(call < CALLS_MAX);
+}
+
+static void each_call_fails_once(void **state)
+{
+    fail_once(*state, QL_LEVEL_PLAIN);
+}
+
+static void each_call_fails_from_then_on(void **state)
+{
+    fail_from_then_on(*state, QL_LEVEL_PLAIN);
+}
+
+static void each_call_of_the_guarded_level_fails_once(void **state)
+{
+    group_form(*state, TTL_MS, GROUP_SLACK_MS);
+    fail_once(*state, QL_LEVEL_GUARDED);
+}
+
+static void each_call_of_the_guarded_level_fails_from_then_on(void **state)
+{
+    fail_from_then_on(*state, QL_LEVEL_GUARDED);
 }
 
 int main(void)
@@ -238,6 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_fails_once),
         cmocka_unit_test(each_call_fails_from_then_on),
+        cmocka_unit_test(each_call_of_the_guarded_level_fails_once),
+        cmocka_unit_test(each_call_of_the_guarded_level_fails_from_then_on),
     };
 
     return cmocka_run_group_tests(tests, servers_setup_3, servers_teardown);

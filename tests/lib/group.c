@@ -78,6 +78,7 @@ static int setup(void **state, unsigned count)
 {
     struct live *live = calloc(1, sizeof(*live));
 
+    live->level = QL_LEVEL_GUARDED;
     live->servers = servers_start(count);
     group_form(live->servers, GROUP_MAX_TTL_MS, GROUP_SLACK_MS);
     live->client = group_client(servers_list(live->servers), QL_LEVEL_GUARDED);

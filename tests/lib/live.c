@@ -11,6 +11,7 @@ static int setup(void **state, unsigned count)
 
     if (!live)
         return -1;
+    live->level = QL_LEVEL_PLAIN;
     live->servers = servers_start(count);
     live->client = live_client(servers_list(live->servers), PATIENT_MS);
     assert_int_equal(ql_client_connect(live->client), QL_OK);

@@ -45,6 +45,7 @@ struct live {
     /* A patient one, with the label above. It is connected to every node: the
      * first lock of a client need not wait for the last one. */
     ql_client *client;
+    enum ql_level level; /* of that client */
 };
 
 /* A test on so many servers of its own: 1, 2, 3, 4 or 5. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live.h"
+#include "group.h"
 
 #define NAME "the name"
 #define LONG 3600000
@@ -101,12 +101,14 @@ static void run(struct live *live, struct ledger *ledger)
     ql_client *client = NULL;
     int result;
 
+    options.level = live->level;
     options.allocator = &allocator;
     options.node_timeout_ms = PATIENT_MS;
     options.connect_timeout_ms = PATIENT_MS;
     options.user = "default";
     options.password = "none";
-    lock_options.ttl_ms = LONG;
+    lock_options.ttl_ms =
+        live->level == QL_LEVEL_PLAIN ? LONG : GROUP_MAX_TTL_MS;
     result = ql_client_open(&client, servers_list(live->servers), &options);
     assert_true((result == QL_OK) == (client != NULL));
     if (result != QL_OK) {
@@ -250,6 +252,8 @@ int main(void)
         ON(3, any_one_allocation_may_fail),
         ON(1, memory_may_run_out_for_good),
         ON(3, memory_may_run_out_for_good),
+        GUARDED_ON(3, any_one_allocation_may_fail),
+        GUARDED_ON(3, memory_may_run_out_for_good),
         ON(3, a_handle_that_cannot_be_made_is_not_made),
         ON(3, a_client_closed_over_frozen_nodes_leaks_nothing),
     };
