@@ -5,7 +5,10 @@
  * like, overtake each other, get lost, and, where that can matter, arrive
  * twice. The checker visits every state that can be reached.
  *
- * The protocol. Each node keeps a number f, and knows at most one owner.
+ * The protocol. Each node keeps a record of the lock: a number f, and at most
+ * one owner. The record may vanish. The node itself keeps hw, which is as large
+ * as any f that it ever had, and does not vanish; f of a record that is missing
+ * counts as hw.
  *   acquire(owner, p)  owned by another: refuse. Else own it, and
  *                      f := p if p > f, else f + 1. Answer f.
  *   confirm(owner, m)  only if owner owns it: f := max(f, m). Answer f.
@@ -15,10 +18,10 @@
  *   each answered, in one atomic step, "you own it, and f equals t".
  *
  * What an attempt gets is a lock, and it may extend it:
- *   put_back(owner, t) only if nobody owns it and f <= t: own it; f := t.
- *   extend(owner, t)   answer yes if owner owns it and f equals t.
- * Each is counted only if it was sent and answered in the same extension, and
- * put_back is never counted.
+ *   extend(owner, t)   owner owns it and f equals t: answer yes;
+ *                      nobody owns it and f <= t, or owner owns it and f < t:
+ *                      own it; f := t. This repairs, and is no yes.
+ * A yes is counted only in the extension that asked for it.
  *
  * The promises, by the names that model/check prints:
  *   UNIQUE   the tokens of different attempts differ.
@@ -30,6 +33,10 @@
  * Parts of the model that cost time are compiled in on demand:
  *   EXTEND   extensions
  *   WIPE     one node loses all that it has stored, once
+ *   OLD_DATA one node goes back to what it had stored some time ago, once,
+ *            and its run_id shows that it was started again
+ *   SNAPSHOT the same, and nothing shows it but hw, to a client that has seen
+ *            a larger f there (with SEEN)
  *   RESEND   one acquire is sent to one node again, at any moment
  */
 
@@ -49,7 +56,8 @@
 #define VALUES 7 /* no f is ever larger; asserted */
 
 byte owner[NODES]; /* NOBODY, or an attempt and one */
-byte f[NODES];
+byte f[NODES];     /* of the record; as good as hw if there is none */
+byte hw[NODES];    /* the high-water mark of the node */
 
 typedef Attempt {
     byte p;        /* what it proposes; 0: it has not begun */
@@ -78,6 +86,9 @@ byte a, n, i;
 #define owns(a, n) (owner[n] == (a) + 1)
 #define has_sent(a, m) ((attempt[a].confirms >> (m)) & 1)
 
+#if defined(OLD_DATA) || defined(SNAPSHOT)
+#define WIPE
+#endif
 #ifdef WIPE
 /* What becomes of the node that has lost its storage. */
 #define FINE 0
@@ -85,12 +96,20 @@ byte a, n, i;
 #define READ_ONE 2
 byte state;         /* FINE, QUARANTINED, READ_ONE */
 byte wiped = NODES; /* which it is; NODES: none yet */
-byte old;           /* a bit for each attempt that was running then */
+byte old;           /* a bit for each attempt, or extension, running then */
 byte other;         /* the first of the others that it has read */
 byte high;          /* what it has read */
 #define is_ready(n) (wiped != (n) || state == FINE)
 #else
 #define is_ready(n) true
+#endif
+
+#ifdef SEEN
+byte seen[NODES]; /* the largest f that was seen there; all remember it */
+byte known[ATTEMPTS * NODES]; /* what of it when the attempt began */
+#define is_served(a, n) (hw[n] >= known[(a) * NODES + (n)])
+#else
+#define is_served(a, n) true
 #endif
 
 #ifdef RESEND
@@ -138,6 +157,25 @@ Extension extension[ATTEMPTS];
 #endif
 #endif
 
+/* "f of a record that is missing counts as hw", and "hw is as large as any f
+ * that it ever had": acquire, confirm and putting back raise it. */
+#ifdef HW_FORGOTTEN
+#define f_of_none(n) 0
+#else
+#define f_of_none(n) hw[n]
+#endif
+#define raise_hw(n) hw[n] = (f[n] > hw[n] -> f[n] : hw[n])
+#ifdef CONFIRM_KEEPS_HW
+#define raise_hw_by_confirm(n) skip
+#else
+#define raise_hw_by_confirm(n) raise_hw(n)
+#endif
+#ifdef PUT_BACK_KEEPS_HW
+#define raise_hw_by_put_back(n) skip
+#else
+#define raise_hw_by_put_back(n) raise_hw(n)
+#endif
+
 /* "f equals t." */
 #ifdef LARGER_COUNTED
 #define is_for(a, n, t) (answer(a, n) >> (t))
@@ -154,12 +192,14 @@ Extension extension[ATTEMPTS];
      (is_for(a, 2, t) != 0) >= MAJORITY)
 #endif
 
-/* "Nobody owns it and f <= t." */
+/* "Nobody owns it and f <= t", or owner does, with a smaller f: that is to
+ * confirm t. */
 #ifdef PUT_BACK_ANYWHERE
 #define does_put_back(a, n) (owner[n] == NOBODY)
 #else
 #define does_put_back(a, n) \
-    (owner[n] == NOBODY && f[n] <= attempt[a].token)
+    ((owner[n] == NOBODY && f[n] <= attempt[a].token) || \
+     (owns(a, n) && f[n] < attempt[a].token))
 #endif
 
 /* "Owner owns it and f equals t." */
@@ -170,21 +210,29 @@ Extension extension[ATTEMPTS];
 #endif
 
 /* A node that has lost its storage takes part in nothing until every attempt
- * from before has ended, and it has read f from a majority of the others. */
+ * from before has ended, and then has read hw of N - q + 1 others. */
 #ifdef NO_QUARANTINE
 #define may_come_back true
 #else
-#define has_ended(a) (!((old >> (a)) & 1) || attempt[a].over)
-#if ATTEMPTS > 2
-#define may_come_back (has_ended(0) && has_ended(1) && has_ended(2))
-#else
-#define may_come_back (has_ended(0) && has_ended(1))
+#define may_come_back (old == 0)
 #endif
+#ifdef READ_EARLY
+#define may_begin_to_read true
+#else
+#define may_begin_to_read may_come_back
 #endif
 #ifdef NO_REPAIR
 #define repaired(v) 0
 #else
 #define repaired(v) (v)
+#endif
+
+/* What it has read is a floor for all its records: one that came back from old
+ * times with a smaller f counts as missing. */
+#ifdef FLOOR_FORGOTTEN
+#define is_outdated_record(n) false
+#else
+#define is_outdated_record(n) (f[n] < hw[n])
 #endif
 
 /* ---------------------------------------------------------------------------
@@ -217,6 +265,11 @@ inline begin(proposal)
         it.floor = (attempt[i].token > it.floor -> attempt[i].token :
                     it.floor)
     }
+#ifdef SEEN
+    for (i : 0 .. NODES - 1) {
+        known[a * NODES + i] = seen[i]
+    }
+#endif
     printf("%c begins, and proposes %d\n", 'A' + a, proposal)
 }
 
@@ -231,9 +284,19 @@ inline send_confirm(m)
     printf("%c sends confirm %d\n", 'A' + a, m)
 }
 
+inline forget_old()
+{
+#ifdef WIPE
+    old = old & ~bit_of(a)
+#else
+    skip
+#endif
+}
+
 inline end_attempt()
 {
     it.over = 1;
+    forget_old();
     it.floor = 0;
     answer(a, 0) = 0;
     answer(a, 1) = 0;
@@ -243,12 +306,12 @@ inline end_attempt()
 inline give_out(t)
 {
     printf("%c is given token %d\n", 'A' + a, t);
-    assert(t >= it.floor); /* ORDERED; not equal either, by what follows */
 #ifndef UNIQUE_UNCHECKED
     for (i : 0 .. ATTEMPTS - 1) {
         assert(attempt[i].token != t) /* UNIQUE */
     }
 #endif
+    assert(t > it.floor); /* ORDERED */
     it.token = t;
     end_attempt()
 }
@@ -287,12 +350,24 @@ inline begin_extension()
 #define is_extended(a) (extension[a].begun && \
     has_extended(a, 0) + has_extended(a, 1) + has_extended(a, 2) >= MAJORITY)
 
+inline end_extension()
+{
+    extension[a].begun = 0;
+    extension[a].yes = 0;
+    forget_old()
+}
+
+inline give_extension_up()
+{
+    printf("%c gives the extension up\n", 'A' + a);
+    end_extension()
+}
+
 inline be_extended()
 {
     printf("%c is told: extended\n", 'A' + a);
     assert(!extension[a].outdated); /* LAST */
-    extension[a].begun = 0;
-    extension[a].yes = 0
+    end_extension()
 }
 #endif
 
@@ -329,6 +404,9 @@ end:
     :: for_me(attempt[my].token != 0 && !extension[my].begun,
               begin_extension())
     :: for_me(is_extended(my), be_extended())
+#ifdef WIPE
+    :: for_me(extension[my].begun, give_extension_up())
+#endif
 #endif
     od
 }
@@ -340,6 +418,9 @@ end:
 inline note_answer()
 {
     answer(a, n) = (it.over -> 0 : answer(a, n) | bit_of(f[n]));
+#ifdef SEEN
+    seen[n] = (!it.over && f[n] > seen[n] -> f[n] : seen[n]);
+#endif
     printf("node %d to %c: you own it, f is %d\n", n, 'A' + a, f[n])
 }
 
@@ -351,6 +432,7 @@ inline acquire()
         owner[n] = a + 1;
         f[n] = raised(f[n], it.p);
         assert(f[n] <= VALUES);
+        raise_hw(n);
         note_answer()
     :: else
     fi
@@ -359,6 +441,7 @@ inline acquire()
 inline confirm(m)
 {
     f[n] = (m > f[n] -> m : f[n]);
+    raise_hw_by_confirm(n);
     if
     :: counts_for_m(m) && !it.over -> answer(a, n) = answer(a, n) | bit_of(m)
     :: else
@@ -368,8 +451,15 @@ inline confirm(m)
 
 inline lose_lease()
 {
-    printf("the lease on node %d vanishes\n", n);
+    printf("the lease on node %d ends\n", n);
     owner[n] = NOBODY
+}
+
+inline lose_record()
+{
+    printf("the record on node %d vanishes\n", n);
+    owner[n] = NOBODY;
+    f[n] = f_of_none(n)
 }
 
 #ifdef EXTEND
@@ -377,7 +467,8 @@ inline put_back()
 {
     printf("%c is put back on node %d\n", 'A' + a, n);
     owner[n] = a + 1;
-    f[n] = it.token
+    f[n] = it.token;
+    raise_hw_by_put_back(n)
 }
 
 inline extend()
@@ -388,8 +479,10 @@ inline extend()
 #endif
 
 #define here (_pid - 1 - ATTEMPTS)
+#define in_here(rule, what) d_step { rule -> n = here; what; finish() }
 #define to_here(x, rule, what) \
-    d_step { is_ready(here) && rule -> a = x; n = here; what; finish() }
+    d_step { is_ready(here) && is_served(x, here) && rule -> \
+             a = x; n = here; what; finish() }
 #define confirm_arrives(x, m) \
     to_here(x, has_sent(x, m) && does_confirm(x, here), confirm(m))
 
@@ -421,7 +514,10 @@ end:
 #if ATTEMPTS > 2
     requests_arrive(2)
 #endif
-    :: to_here(0, owner[here] != NOBODY, lose_lease())
+    :: in_here(is_ready(here) && owner[here] != NOBODY, lose_lease())
+    :: in_here(is_ready(here) &&
+               (owner[here] != NOBODY || f[here] != f_of_none(here)),
+               lose_record())
     od
 }
 
@@ -430,53 +526,92 @@ end:
  */
 
 #ifdef WIPE
-inline wipe(x)
+inline remember_who_runs()
 {
-    printf("node %d loses its storage\n", x);
-    wiped = x;
-    owner[x] = NOBODY;
-    f[x] = 0;
-    state = QUARANTINED;
     for (i : 0 .. ATTEMPTS - 1) {
-        old = (attempt[i].p && !attempt[i].over -> old | bit_of(i) : old)
+        old = (attempt[i].p && !attempt[i].over -> old | bit_of(i) : old);
+#ifdef EXTEND
+        old = (extension[i].begun -> old | bit_of(i) : old)
+#endif
     }
 }
 
 /* The others are read one after the other, not in one step. */
 inline read_one(x)
 {
-    printf("node %d reads f of node %d\n", wiped, x);
+    printf("node %d reads hw of node %d\n", wiped, x);
     state = READ_ONE;
     other = x;
-    high = f[x]
+    high = hw[x]
+}
+
+inline come_back()
+{
+    hw[wiped] = (repaired(high) > hw[wiped] -> repaired(high) : hw[wiped]);
+    if
+    :: is_outdated_record(wiped) ->
+        owner[wiped] = NOBODY;
+        f[wiped] = hw[wiped]
+    :: else
+    fi;
+    state = FINE;
+    other = 0;
+    high = 0
 }
 
 inline read_the_other()
 {
     i = NODES - wiped - other; /* 0 + 1 + 2 less two of them */
-    printf("node %d reads f of node %d, and is back\n", wiped, i);
-    high = (f[i] > high -> f[i] : high);
-    f[wiped] = repaired(high);
-    state = FINE;
-    other = 0;
-    high = 0;
-    old = 0
+    printf("node %d reads hw of node %d, and is back\n", wiped, i);
+    high = (hw[i] > high -> hw[i] : high);
+    come_back()
+}
+
+/* What was stored is lost, or an older state of it is there again: any, so
+ * long as no f in it is larger than its hw. Whoever was the owner then. */
+inline lose_storage(x)
+{
+    atomic {
+        wiped == NODES;
+        wiped = x;
+#if defined(OLD_DATA) || defined(SNAPSHOT)
+        select(i : 0 .. hw[x]);
+        hw[x] = i;
+        select(i : 0 .. (f[x] < hw[x] -> f[x] : hw[x]));
+        f[x] = i;
+        select(i : 0 .. ATTEMPTS);
+        owner[x] = (i == 0 || attempt[i - 1].p != 0 -> i : 0);
+        printf("node %d is back in a time with hw %d, f %d, and owner %c\n",
+               x, hw[x], f[x], (owner[x] -> 'A' + owner[x] - 1 : '-'));
+#else
+        printf("node %d loses its storage\n", x);
+        owner[x] = NOBODY;
+        f[x] = 0;
+        hw[x] = 0;
+#endif
+#ifndef SNAPSHOT
+        state = QUARANTINED;
+        remember_who_runs();
+#endif
+        d_step { i = 0; finish() }
+    }
 }
 
 #define may_read(x) \
-    (state == QUARANTINED && may_come_back && wiped != (x))
+    (state == QUARANTINED && may_begin_to_read && wiped != (x))
 
 proctype Storage()
 {
 end:
     do
-    :: d_step { wiped == NODES -> wipe(0); finish() }
-    :: d_step { wiped == NODES -> wipe(1); finish() }
-    :: d_step { wiped == NODES -> wipe(2); finish() }
+    :: lose_storage(0)
+    :: lose_storage(1)
+    :: lose_storage(2)
     :: d_step { may_read(0) -> read_one(0); finish() }
     :: d_step { may_read(1) -> read_one(1); finish() }
     :: d_step { may_read(2) -> read_one(2); finish() }
-    :: d_step { state == READ_ONE -> read_the_other(); finish() }
+    :: d_step { state == READ_ONE && may_come_back ->
+                read_the_other(); finish() }
     od
 }
 #endif
@@ -492,6 +627,10 @@ init
         f[1] = i;
         select(i : 0 .. f[1]);
         f[2] = i;
+        for (n : 0 .. NODES - 1) {
+            select(i : f[n] .. F_MAX);
+            hw[n] = i
+        }
         i = 0;
         for (n : 1 .. ATTEMPTS) {
             run AnAttempt()

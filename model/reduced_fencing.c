@@ -13,6 +13,9 @@
 #define ATTEMPTS 2
 #endif
 #define NODES 3
+#if defined(OLD_DATA) || defined(SNAPSHOT)
+#define WIPE
+#endif
 
 /* Who is called by which name: the first is attempt[0], and so on. */
 struct names {
@@ -27,9 +30,9 @@ struct image {
         unsigned char yes, begun, ever, outdated;
     } attempt[ATTEMPTS];
     struct {
-        unsigned char owner, f, wiped, other;
+        unsigned char owner, f, hw, wiped, other, seen;
         struct {
-            unsigned char acquires, answers, yes;
+            unsigned char acquires, answers, yes, known;
         } from[ATTEMPTS];
     } node[NODES];
 };
@@ -67,6 +70,10 @@ static void image_node(const struct names *names, int j, struct image *image)
 
     image->node[j].owner = new_owner(names, now.owner[n]);
     image->node[j].f = now.f[n];
+    image->node[j].hw = now.hw[n];
+#ifdef SEEN
+    image->node[j].seen = now.seen[n];
+#endif
 #ifdef WIPE
     image->node[j].wiped = now.wiped == n;
     image->node[j].other = now.state == 2 /* READ_ONE */ && now.other == n;
@@ -78,6 +85,9 @@ static void image_node(const struct names *names, int j, struct image *image)
         image->node[j].from[i].answers = now.answers[a * NODES + n];
 #ifdef EXTEND
         image->node[j].from[i].yes = now.extension[a].yes >> n & 1;
+#endif
+#ifdef SEEN
+        image->node[j].from[i].known = now.known[a * NODES + n];
 #endif
     }
 }
@@ -107,6 +117,10 @@ static void put_nodes(const struct image *image)
     for (int j = 0; j < NODES; j++) {
         now.owner[j] = image->node[j].owner;
         now.f[j] = image->node[j].f;
+        now.hw[j] = image->node[j].hw;
+#ifdef SEEN
+        now.seen[j] = image->node[j].seen;
+#endif
 #ifdef WIPE
         if (image->node[j].wiped)
             now.wiped = j;
@@ -118,6 +132,9 @@ static void put_nodes(const struct image *image)
             now.answers[i * NODES + j] = image->node[j].from[i].answers;
 #ifdef EXTEND
             now.extension[i].yes |= image->node[j].from[i].yes << j;
+#endif
+#ifdef SEEN
+            now.known[i * NODES + j] = image->node[j].from[i].known;
 #endif
         }
     }
