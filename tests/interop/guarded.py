@@ -101,7 +101,7 @@ class Match:
         key = f"quorlock:lock:{{{self.name}}}"
         records = [server.command("GET", key).split(" ")
                    for server in self.servers.servers]
-        return [int(record[2]) for record in records if len(record) == 4]
+        return [int(record[2]) for record in records if len(record) > 3]
 
     def expect_excluded(self):
         """Whoever comes now, of either kind, does not get it."""
@@ -195,6 +195,20 @@ class Match:
         heir.expect_held(died=1)
         heir.expect_exit(0)
 
+    def contenders_do_not_hide_the_dead(self):
+        holder = self.their_holder("--ttl", "300", "--abandon")
+        for heir, died in (self.ours, 1), (self.their_holder, 0):
+            if died:
+                holder.expect_held()
+                holder.expect_exit(0)
+                time.sleep(0.3 + LINGER_S + 0.5)
+            # One that reached a single node, and let it go again.
+            for node in "0", "1", "2":
+                self.theirs("try", self.name, "--only", node).expect_exit(0)
+            heir = heir()
+            heir.expect_held(died)
+            heir.expect_exit(0)
+
     def a_lost_record_is_repaired_by_either(self):
         key = f"quorlock:lock:{{{self.name}}}"
         one = self.servers.servers[0]
@@ -238,6 +252,7 @@ TESTS = [Match.they_hold_and_we_fail, Match.we_hold_and_they_fail,
          Match.we_extend_and_they_fail, Match.they_wait_for_us,
          Match.we_wait_for_them, Match.they_die_and_we_are_told,
          Match.we_die_and_they_are_told,
+         Match.contenders_do_not_hide_the_dead,
          Match.a_lost_record_is_repaired_by_either,
          Match.unequal_numbers_are_confirmed, Match.names_with_tags]
 

@@ -171,6 +171,7 @@ class Lock:
     def acquire_on(self, nodes, lift=0):
         """The answers to an acquire; p is larger by `lift`."""
         low, high, median = self.window()
+        self.fence = 0
         self.token = secrets.token_hex(20)
         p = max(median, 1 + max(node.seen for node in self.nodes)) + lift
         return self.ask(nodes, lambda node: (
@@ -211,12 +212,11 @@ class Lock:
     @staticmethod
     def has_died(answers):
         granted = [answer for answer in answers if answer[0] == 1]
-        ended = [answer for answer in granted if answer[3] == 2]
-        if not ended:
-            return False
-        last = max(ended, key=lambda answer: answer[4])
-        return not any(answer[3] == 1 and answer[5] == last[5]
-                       for answer in granted)
+        ended = {answer[5] for answer in granted if answer[3] == 2}
+        for answer in granted:
+            ended.update(answer[6].split())
+        return bool(ended - {answer[5] for answer in granted
+                             if answer[3] == 1})
 
     def extend(self):
         """The codes of the nodes' answers, if a majority counts."""
@@ -238,7 +238,7 @@ class Lock:
     def release(self):
         answers = self.ask(self.nodes, lambda node: (
             "EVAL", scripts.RELEASE, 2, self.name, self.lease, self.token,
-            KEEP_MS))
+            KEEP_MS, int(self.fence > 0)))
         return sum(answer[0] == 1 for answer in answers.values())
 
 

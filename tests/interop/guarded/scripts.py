@@ -17,15 +17,16 @@ end
 local function read(key)
     local text = redis.call('GET', key)
     if not text then return nil end
-    local token, ends, f, state = text:match('^(%S+) (%d+) (%d+) (%a+)$')
+    local token, ends, f, state, earlier =
+        text:match('^(%S+) (%d+) (%d+) (%a+)(.*)$')
     local r = {token = token, ends = tonumber(ends), f = tonumber(f),
-               state = state}
+               state = state, earlier = earlier}
     r.live = state == 'held' and TIME < r.ends
     return r
 end
-local function write(key, token, ends, f, state, px)
+local function write(key, token, ends, f, state, earlier, px)
     redis.call('SET', key, token .. ' ' .. int(ends) .. ' ' .. int(f) .. ' ' ..
-               state, 'PX', int(px))
+               state .. earlier, 'PX', int(px))
 end
 local function other(name, r)
     local value, left = redis.call('GETRANGE', name, 0, 159), 0
@@ -83,16 +84,26 @@ end
 local r, key = read(lease), redis.call('GET', name)
 if r and r.live and r.token ~= token then return other(name, r) end
 if key and not begins(key, token) then return other(name, r) end
-if r and r.live then return {1, TIME, r.f, 0, 0, ''} end
+if r and r.live then return {1, TIME, r.f, 0, 0, '', ''} end
 local base = r and r.f or high(node)
 local f = p > base and p or base + 1
 if f >= LAST then return {-1, TIME, 'exhausted'} end
+local told = r and r.earlier or ''
+local earlier = told
+if r and r.state == 'held' then
+    local kept = 0
+    earlier = ''
+    for word in (r.token .. told):gmatch('%S+') do
+        kept = kept + 1
+        if kept <= 3 then earlier = earlier .. ' ' .. word end
+    end
+end
 redis.call('SET', name, value, 'PX', int(ttl))
-write(lease, token, TIME + (ttl + linger) * 1000, f, 'held',
+write(lease, token, TIME + (ttl + linger) * 1000, f, 'held', earlier,
       ttl + linger + keep)
 raise(node, f)
-if not r then return {1, TIME, f, 0, 0, ''} end
-return {1, TIME, f, r.state == 'released' and 1 or 2, r.f, r.token}
+if not r then return {1, TIME, f, 0, 0, '', ''} end
+return {1, TIME, f, r.state == 'released' and 1 or 2, r.f, r.token, told}
 """
 
 CONFIRM = COMMON + """
@@ -104,7 +115,7 @@ local r = read(lease)
 if not (r and r.live and r.token == token) then return {0, TIME, '', 0} end
 local f = math.max(r.f, tonumber(m))
 if f >= LAST then return {-1, TIME, 'exhausted'} end
-write(lease, token, r.ends, f, 'held', redis.call('PTTL', lease))
+write(lease, token, r.ends, f, 'held', r.earlier, redis.call('PTTL', lease))
 raise(node, f)
 return {1, TIME, f}
 """
@@ -134,7 +145,7 @@ elseif f < t then
     code, f = 2, t
 end
 write(lease, token, TIME + (ttl + linger) * 1000, f, 'held',
-      ttl + linger + keep)
+      r and r.earlier or '', ttl + linger + keep)
 redis.call('SET', name, key or value, 'PX', int(ttl))
 raise(node, f)
 return {code, TIME, f}
@@ -142,11 +153,12 @@ return {code, TIME, f}
 
 RELEASE = COMMON + """
 local name, lease = KEYS[1], KEYS[2]
-local token, keep = unpack(ARGV)
+local token, keep, had = unpack(ARGV)
 local r, key = read(lease), redis.call('GET', name)
 local was = false
 if r and r.token == token and r.state == 'held' then
-    write(lease, token, TIME, r.f, 'released', tonumber(keep))
+    write(lease, token, TIME, r.f, 'released', had == '1' and '' or r.earlier,
+          tonumber(keep))
     was = true
 end
 if begins(key, token) then
