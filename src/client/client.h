@@ -89,6 +89,7 @@ struct ql_client {
     struct ql_lock *locks;    /* all of them, also those freed but awaited */
     struct ql_lock *finished; /* callbacks to call, first to last */
     unsigned gated;           /* operations that wait for connections */
+    bool seasoned;            /* an operation has begun before */
     unsigned busy;            /* machines with a round on its way */
 
     pthread_t keeper;

@@ -11,6 +11,7 @@ static void begin(struct ql_lock *lock)
 {
     struct ql_event event = {0};
 
+    lock->client->seasoned = true;
     switch ((enum ql_op_kind)lock->op.kind) {
     case QL_OP_ACQUIRE:
         event.kind = QL_EV_ACQUIRE;
@@ -44,6 +45,15 @@ static bool can_vote(const struct ql_member *member)
             ql_watch_verdict(member, &text) == QL_V_GRANTED);
 }
 
+static unsigned ready_nodes(const struct ql_client *client)
+{
+    unsigned ready = 0;
+
+    for (unsigned i = 0; i < client->rules.nodes; i++)
+        ready += can_vote(&client->member[i]);
+    return ready;
+}
+
 bool ql_op_is_hopeful(const struct ql_member *member)
 {
     enum ql_node_state state = ql_node_state(member->node);
@@ -65,7 +75,30 @@ bool ql_op_gate_open(const struct ql_client *client)
         ready += can_vote(&client->member[i]);
         hopeful += ql_op_is_hopeful(&client->member[i]);
     }
-    return ready >= client->rules.quorum || hopeful == 0;
+    if (hopeful == 0)
+        return true;
+    return ready >= client->rules.quorum &&
+           (!client->watch || client->seasoned);
+}
+
+/*
+ * At the plain level a node that is just connecting is sent its request as soon
+ * as it can take it. At the guarded level it must have been looked at before it
+ * is asked, so the first operation waits for those that follow the majority,
+ * but not longer than for their answers: a command that does one thing and ends
+ * would otherwise leave locks on bare majorities.
+ */
+static void shorten(struct ql_lock *lock)
+{
+    struct ql_client *client = lock->client;
+    uint64_t until =
+        ql_time_add(client->clock.now, client->rules.node_timeout_ns);
+
+    if (ready_nodes(client) < client->rules.quorum ||
+        lock->op.gate_until <= until)
+        return;
+    lock->op.gate_until = until;
+    ql_drive_timer(lock);
 }
 
 /* Tries every node that is down now, without waiting for its turn. */
@@ -74,15 +107,6 @@ void ql_op_connect(struct ql_client *client)
     for (unsigned i = 0; i < client->rules.nodes; i++)
         ql_node_connect(client->member[i].node, client->clock.now);
     client->dirty = UINT32_MAX >> (32 - client->rules.nodes);
-}
-
-static unsigned ready_nodes(const struct ql_client *client)
-{
-    unsigned ready = 0;
-
-    for (unsigned i = 0; i < client->rules.nodes; i++)
-        ready += can_vote(&client->member[i]);
-    return ready;
 }
 
 void ql_op_start(struct ql_lock *lock)
@@ -104,6 +128,7 @@ void ql_op_start(struct ql_lock *lock)
     lock->op.gate_until =
         ql_time_add(client->clock.now, client->connect_timeout_ns);
     ql_drive_timer(lock);
+    shorten(lock);
 }
 
 static void ungate(struct ql_lock *lock)
@@ -122,13 +147,14 @@ void ql_op_pass_gate(struct ql_lock *lock)
 void ql_op_check_gates(struct ql_client *client)
 {
     struct ql_lock *lock, *next;
+    bool open = client->gated > 0 && ql_op_gate_open(client);
 
-    if (client->gated == 0 || !ql_op_gate_open(client))
-        return;
-    for (lock = client->locks; lock; lock = next) {
+    for (lock = client->gated > 0 ? client->locks : NULL; lock; lock = next) {
         next = lock->next;
-        if (lock->op.gated)
+        if (lock->op.gated && open)
             ql_op_pass_gate(lock);
+        else if (lock->op.gated)
+            shorten(lock);
     }
 }
 
