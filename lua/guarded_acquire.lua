@@ -10,8 +10,8 @@
 --
 -- Returns
 --   {1, TIME, f, prev, prev_f, prev_token, earlier}: it is the caller's, with
---       number f. prev: 0 nobody had it before, 1 released it, 2 the lease ended
---       without. earlier: holders before that whose leases ended likewise
+--       number f. prev: 0 nobody had it before, 1 released it, 2 the lease
+--       ended without. earlier: holders before that whose leases ended likewise
 --   {0, TIME, value, remaining_ms}: somebody else's: the start of the plain
 --       key's value, or else the token in the record
 --   {-1, TIME, reason}: the node may not vote

@@ -14,7 +14,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
 -- '<token> <end of the lease in our TIME, in microseconds> <number> <held or
--- released>', and holders who did not release. With more than 16 digits a number would not be exact.
+-- released>', and holders who did not release. With more than 16 digits a
+-- number would not be exact.
 local record = redis.call('GET', KEYS[2])
 local owner, ends, f, state = '', 0, 0, ''
 if record then

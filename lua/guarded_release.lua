@@ -3,8 +3,8 @@
 -- KEYS[2] then says so for another ARGV[2] milliseconds: the next holder need
 -- not wonder, and its number will be larger. ARGV[3] is 1 if he had the lock,
 -- and was told of holders who ended without a release: then they are forgotten.
--- 0: it was an attempt that came to nothing. The node's own record is not asked:
--- releasing is always right.
+-- 0: it was an attempt that came to nothing. The node's own record is not
+-- asked: releasing is always right.
 --
 -- Returns {1, TIME}: released. {0, TIME, '', 0}: nobody has it. Otherwise it is
 -- somebody else's, and stays: {0, TIME, the start of the plain key's value or
@@ -16,7 +16,8 @@ local now = time[1] * 1000000 + time[2]
 local token = ARGV[1]
 
 -- '<token> <end of the lease in our TIME, in microseconds> <number> <held or
--- released>', and holders who did not release. A record that cannot be read is left alone: it grants nothing.
+-- released>', and holders who did not release. A record that cannot be read is
+-- left alone: it grants nothing.
 local record = redis.call('GET', KEYS[2])
 local owner, ends, f, state, earlier
 if record then

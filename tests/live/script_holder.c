@@ -117,6 +117,26 @@ static void extend_prolongs(void **state)
     }
 }
 
+/* Ttl, linger and keep together, whoever writes it. */
+static void the_record_outlives_its_lease(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = with(bench, "1000");
+
+    terms.linger = "600000";
+    terms.keep = "900000";
+    assert_says("[2, T, 1000]", bench_extend(bench, &terms));
+    assert_in_range(atoll(bench_do(bench, "PTTL", LEASE, NULL)), 1400000,
+                    1510000);
+    assert_says("[1, T, 1000]", bench_extend(bench, &terms));
+    assert_in_range(atoll(bench_do(bench, "PTTL", LEASE, NULL)), 1400000,
+                    1510000);
+    bench_do(bench, "DEL", "lock", LEASE, NULL);
+    bench_acquire(bench, &terms);
+    assert_in_range(atoll(bench_do(bench, "PTTL", LEASE, NULL)), 1400000,
+                    1510000);
+}
+
 static void extend_sets_the_plain_key_again(void **state)
 {
     struct bench *bench = *state;
@@ -267,6 +287,7 @@ int main(void)
         ON_BENCH(trap_a_confirm_that_comes_late),
         ON_BENCH(confirm_refuses_what_it_cannot_count),
         ON_BENCH(extend_prolongs),
+        ON_BENCH(the_record_outlives_its_lease),
         ON_BENCH(extend_sets_the_plain_key_again),
         ON_BENCH(extend_raises_a_number_that_was_never_confirmed),
         ON_BENCH(extend_leaves_a_larger_number),

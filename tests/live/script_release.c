@@ -69,6 +69,8 @@ static void release_leaves_what_is_not_ours(void **state)
     assert_says("[0, T, 'other label', -1]", bench_release(bench, &terms));
     bench_put_lease(bench, "other", -1, "7", "held");
     assert_says("[0, T, 'other label', -1]", bench_release(bench, &terms));
+    bench_do(bench, "SET", "lock", "", NULL);
+    assert_says("[0, T, '', -1]", bench_release(bench, &terms));
     bench_do(bench, "DEL", "lock", NULL);
     bench_remember(bench);
     assert_says("[0, T, '', 0]", bench_release(bench, &terms));

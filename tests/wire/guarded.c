@@ -191,7 +191,8 @@ static void trap_a_request_held_back_for_another_process(void **state)
 
 #define DENIED "-NOPERM no\\r\\n"
 
-/* Answers the greeting up to the scripts with `info`, and then with `rest`. */
+/* Answers the greeting up to the scripts with `info`, and then with `rest`; if
+ * that is "", no more. */
 static struct probe *greet_with(struct fake_peer **ret_peer, const char *info,
                                 const char *rest)
 {
@@ -201,7 +202,7 @@ static struct probe *greet_with(struct fake_peer **ret_peer, const char *info,
 
     used += (size_t)snprintf(script, sizeof(script),
                              "ACCEPT\nEXPECT look\nSEND %s\n", info);
-    for (unsigned i = QL_SCRIPTS_PLAIN; i < QL_SCRIPTS; i++)
+    for (unsigned i = QL_SCRIPTS_PLAIN; rest[0] && i < QL_SCRIPTS; i++)
         used +=
             (size_t)snprintf(script + used, sizeof(script) - used,
                              "SEND $40\\r\\n%s\\r\\n\n", ql_script_at(i)->sha1);
