@@ -88,9 +88,9 @@ struct ql_prev {
         QL_PREV_ENDED, /* its lease ran out */
     } end;
     uint32_t holder; /* a hash of its token */
-    uint64_t fence;
     /* Holders before that whose leases ran out, too; 0: no more. */
     uint32_t earlier[QL_EARLIER_MAX];
+    uint64_t fence;
 };
 
 struct ql_event {
