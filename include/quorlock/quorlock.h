@@ -20,16 +20,17 @@
  *     process is stopped for longer than the validity (SIGSTOP, swap, a live
  *     migration) another one may hold the lock when it wakes up. Ask
  *     ql_lock_valid_ms() before each step that must be exclusive, keep those
- *     steps short, and let the resource itself refuse stale writers if it
- *     can.
+ *     steps short, and hand ql_lock_fence() to the resource, which refuses
+ *     whoever comes with a smaller one than it has seen.
  *  2. Exclusion rests on clocks that run at about the same rate: one percent
- *     is allowed for (drift_ppm). A server expires keys by its wall clock, so
- *     stepping it forward makes the node forget its vote, and one forgotten
- *     vote is enough to give a lock that rests on a bare majority away again.
- *  3. A node that restarts without its data forgets its vote as well. Until
- *     the longest ttl has passed since the restart it should be kept away,
- *     and this version does not do that by itself. The same goes for eviction
- *     (maxmemory-policy other than noeviction) and FLUSHALL.
+ *     is allowed for (drift_ppm). A server expires keys by its wall clock. At
+ *     the guarded level the clocks of a minority of nodes may be stepped by any
+ *     amount; at the plain level one such step can give a lock that rests on a
+ *     bare majority away again. The order of fencing tokens rests on no clock.
+ *  3. A node that restarts without its data forgets its vote; so it does by
+ *     FLUSHALL and by eviction. At the guarded level it then does not vote
+ *     until that can do no harm, as long as a majority keeps its data. At the
+ *     plain level nothing guards against it.
  *  4. The nodes must be independent masters. A replica that is promoted may
  *     have missed a vote. Every client must be given the same list of nodes.
  *  5. "Released" and "expired" are facts about a majority. A node that could
@@ -103,7 +104,8 @@ QL_API const char *ql_version(void);
  *                the user's rights. The report has the server's own words.
  *   QL_E_CONFIG  A majority is unusable because of how it is set up: a name
  *                that holds another type, a cluster's redirection, a replica,
- *                one server listed twice.
+ *                one server listed twice, nodes that were not initialised or
+ *                are not this group's, a ttl above the group's longest.
  *   QL_E_INVALID An argument is out of range. Nothing was done.
  *   QL_E_STATE   Not possible now: the lock is not held, or is already held,
  *                or another operation runs on it.
@@ -224,7 +226,7 @@ typedef struct ql_lock ql_lock;
  *                     connection is still the same process: for proxies.
  */
 enum ql_level {
-    QL_LEVEL_DEFAULT,
+    QL_LEVEL_DEFAULT, /* guarded */
     QL_LEVEL_PLAIN,
     QL_LEVEL_GUARDED,
     QL_LEVEL_STRICT,
@@ -275,7 +277,7 @@ typedef struct ql_client_options {
     ql_token_fn *token; /* NULL: 20 bytes of getrandom(2), as 40 hex digits */
     void *token_arg;
     const ql_allocator *allocator; /* NULL: malloc(3) and friends; copied */
-    enum ql_level level;
+    enum ql_level level;           /* default QL_LEVEL_GUARDED */
     /*
      * Guarded: how long a node remembers a lock after its end, for the fencing
      * token and to tell that its holder died. Default one day.

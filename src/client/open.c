@@ -90,7 +90,7 @@ static int read_options(ql_client_options *ret, const ql_client_options *from)
     if (!all.allocator)
         all.allocator = &ql_default_allocator;
     if (all.level == QL_LEVEL_DEFAULT)
-        all.level = QL_LEVEL_PLAIN;
+        all.level = QL_LEVEL_GUARDED;
     if (!all.record_keep_ms)
         all.record_keep_ms = RECORD_KEEP_MS;
     if (all.node_timeout_ms > NODE_TIMEOUT_MAX_MS ||

@@ -195,7 +195,8 @@ static void a_long_label_is_cut(void **state)
 static void the_default_label_says_host_process_and_program(void **state)
 {
     struct live *live = *state;
-    ql_client *client = live_client_with(servers_list(live->servers), NULL);
+    ql_client_options options = PLAIN_OPTIONS_INIT;
+    ql_client *client = live_client_with(servers_list(live->servers), &options);
     ql_lock *lock = live_lock(live->client, NAME, 0);
     ql_lock *ours = live_lock(client, NAME, 0);
     const char *text;
