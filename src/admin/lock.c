@@ -132,6 +132,8 @@ int admin_lock_force(const struct admin *admin, struct admin_node *node,
     }
     ask_with(&question, seen->value, seen->token_len);
     ask_with(&question, KEEP_MS, strlen(KEEP_MS));
+    /* What it was told of earlier holders is for the next one to know, too. */
+    ask_with(&question, "0", 1);
     reply = admin_script(admin, node, "guarded_release", 2, &question.words);
     free(question.lease);
     if (reply && !admin_is_error(node, reply) &&

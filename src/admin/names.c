@@ -76,13 +76,15 @@ void admin_names_free(struct admin_names *names)
 /* --- Whether a key is a lock's
  * ---------------------------------------------------- */
 
-/* "<token> <end> <f> held", and not ended. */
+/* "<token> <end> <f> held", and more perhaps; and not ended. */
 static bool is_live(const char *record, uint64_t now_us)
 {
     const char *end = strchr(record, ' ');
-    const char *state = strrchr(record, ' ');
+    const char *fence = end ? strchr(end + 1, ' ') : NULL;
+    const char *state = fence ? strchr(fence + 1, ' ') : NULL;
 
-    return end && !strcmp(state, " held") && strtoull(end, NULL, 10) > now_us;
+    return state && !strncmp(state, " held", 5) &&
+           (!state[5] || state[5] == ' ') && strtoull(end, NULL, 10) > now_us;
 }
 
 static bool is_ours(const char *value, size_t len)

@@ -130,8 +130,8 @@ static int refuse_member(const struct change *change, unsigned i)
     const struct ql_record *record = record_of(change, i);
 
     if (record->state == QL_RECORD_ABSENT)
-        say("%s has no record of a group: quorlock init, with the group's "
-            "present list, begins one or completes it",
+        say("%s has no record of a group: if it is a member it has lost its "
+            "data; quorlock init, with the group's present list, sees to that",
             address_of(change, i));
     else if (record->state == QL_RECORD_REMOVED)
         say("%s was removed from the group: take it off the list of servers",
@@ -201,6 +201,12 @@ static int carry_on(struct change *change, const struct ql_record *newest)
         return EXIT_BAD_CONFIG;
     }
     change->begun = true;
+    if (all_serve(change, newest->cfg) &&
+        !change->operator.options->quiet &&(
+            !change->adds ||
+            !strcmp(target_of(change)->sight.record.cfg, newest->cfg)))
+        say("%s is %s", target_of(change)->address.display,
+            change->adds ? "a member already" : "no member");
     snprintf(change->old_cfg, sizeof(change->old_cfg), "%s", newest->prev);
     snprintf(change->new_cfg, sizeof(change->new_cfg), "%s", newest->cfg);
     return 0;
