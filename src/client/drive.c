@@ -94,6 +94,9 @@ static bool may_ask(struct ql_lock *lock, const struct ql_action *action,
     const char *text;
     ql_verdict verdict;
 
+    /* It takes nothing, and says best itself why. */
+    if (ql_node_state(member->node) == QL_NODE_DOWN)
+        return true;
     if (action->request == QL_REQ_EXTEND &&
         lock->aimed_round != action->round) {
         lock->aimed_round = action->round;
@@ -145,6 +148,9 @@ static void send_request(struct ql_lock *lock, const struct ql_action *action,
         if (wants_vote(action->request) && !may_ask(lock, action, refused))
             return;
         guard = lock->guard;
+        guard.linger_ms += ms_of(lock->terms.lock_delay_ns);
+        /* A lock that was adopted is released without having been aimed. */
+        guard.keep_ms = client->watch->keep_ms;
         if (action->request != QL_REQ_ACQUIRE)
             guard.fence = action->fence;
         guard.held = lock->machine.state == QL_ST_RELEASING;
