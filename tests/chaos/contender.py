@@ -16,6 +16,8 @@ GRACE_NS = 1_000_000_000  # a process that goes on needs a processor first
 
 
 class Contender:
+    """`slot`: its place in the network, and in the oracle."""
+
     is_command = False
 
     def __init__(self, slot, world):
@@ -25,6 +27,11 @@ class Contender:
         self.exits = collections.Counter()
         self.pauses = []  # [from_ns, to_ns]
         self.paused = 0   # by so many faults at once
+
+    @property
+    def slots(self):
+        """In the oracle."""
+        return [self.slot]
 
     def tend(self):
         """Starts it, or starts it again."""
@@ -40,8 +47,8 @@ class Contender:
                 with_parent(self.world.network.enter_host(self.slot)
                             + self.words()),
                 stdin=subprocess.DEVNULL,
-                env={**os.environ, "QUORLOCK_SERVERS":
-                     self.world.servers(self.slot)})
+                env={**os.environ, "QUORLOCK_LEVEL": self.world.level,
+                     "QUORLOCK_SERVERS": self.world.servers(self.slot)})
 
     def may_start(self):
         return True
@@ -102,7 +109,32 @@ class Worker(Contender):
         return [world.programs["worker"], world.oracle.path, str(self.slot),
                 world.base, str(world.locks), world.servers(self.slot),
                 str(world.ttl_ms),
-                str(world.seed * 1000 + self.slot * 100 + self.starts)]
+                str(world.seed * 1000 + self.slot * 100 + self.starts),
+                world.level]
+
+
+class Swarm(Contender):
+    """Many contenders in one process, for numbers; `first` is their first slot
+    in the oracle."""
+
+    def __init__(self, slot, world, first, count):
+        super().__init__(slot, world)
+        self.starts = 0
+        self.first = first
+        self.count = count
+
+    @property
+    def slots(self):
+        return list(range(self.first, self.first + self.count))
+
+    def words(self):
+        self.starts += 1
+        world = self.world
+        return [world.programs["swarm"], world.oracle.path, str(self.first),
+                str(self.count), world.base, str(world.locks),
+                world.servers(self.slot), str(world.ttl_ms),
+                str(world.seed * 1000 + self.slot * 100 + self.starts),
+                world.level]
 
 
 class Command(Contender):

@@ -4,16 +4,20 @@ import collections
 import heapq
 import time
 
-from contender import Command, Worker
-from oracle import RELEASE, RESULT, STALE, Judge, gaps_ns
+from contender import Command, Swarm, Worker
+from oracle import RELEASE, RESULT, STALE, Judge, Tokens, gaps_ns
 from schedule import OUTSIDE, PROFILES, Schedule
+from standing import FORGETFUL, NODE_RECORD
 from world import World
 
 WORKERS = 5
 COMMANDS = 3
+SWARMS = 3  # in place of so many workers, at the guarded level
+SWARM_SIZE = 16
 TICK_S = 0.005
 HANG_S = 60
 MARGIN_MS = 1000  # so long after its ttl no key may be left
+RECORD_MS = 86400000 + 60000  # a lease record may stay for a day
 CAUSE_S = 4       # an overlap so long after a fault can come of it
 
 
@@ -21,8 +25,8 @@ class Contention:
     """`watch`: ends at the first overlap; for planted faults."""
 
     def __init__(self, name, programs, seed, seconds, watch=False,
-                 commands=COMMANDS):
-        self.profile = PROFILES[name]
+                 commands=COMMANDS, pace=1.0):
+        self.profile = PROFILES[name]._replace(pace=pace)
         self.seed = seed
         self.seconds = seconds
         self.watch = watch
@@ -31,15 +35,25 @@ class Contention:
         self.begun = []
         self.events = []
         self.endless = 0  # keys seen with no end, or too late a one
-        self.world = World(programs, seed, WORKERS + COMMANDS)
+        self.skipped = 0  # faults that would have left the fault model
+        self.world = World(programs, seed, WORKERS + COMMANDS,
+                           self.profile.level)
         self.world.locks = self.profile.locks
-        self.world.contenders = [
-            (Command if slot >= WORKERS + COMMANDS - commands else Worker)(
-                slot, self.world) for slot in range(WORKERS + COMMANDS)]
+        self.world.contenders = [self._contender(slot, commands)
+                                 for slot in range(WORKERS + COMMANDS)]
+
+    def _contender(self, slot, commands):
+        if slot >= WORKERS + COMMANDS - commands:
+            return Command(slot, self.world)
+        if self.profile.level != "plain" and slot < SWARMS:
+            return Swarm(slot, self.world,
+                         WORKERS + COMMANDS + slot * SWARM_SIZE, SWARM_SIZE)
+        return Worker(slot, self.world)
 
     def go(self):
         """Returns the figures."""
         began = time.monotonic()
+        self.version = self.world.nodes[0].version()
         try:
             self._contend()
             self._heal()
@@ -74,7 +88,8 @@ class Contention:
             if time.monotonic() > looked_s + 1:
                 looked_s = time.monotonic()
                 self._look_at_keys()
-                if self.watch and self._judge().real:
+                if self.watch and (self._judge().real
+                                   or self._tokens().problems()):
                     break
             time.sleep(TICK_S)
 
@@ -86,6 +101,10 @@ class Contention:
 
     def _begin(self, order, fault):
         at_ns = time.monotonic_ns()
+        if self.profile.level != "plain" and not self.world.standing.allows(
+                fault, self._forgetful()):
+            self.skipped += 1
+            return
         if self.world.begin(fault) is False:
             return
         self.begun.append((at_ns, order, fault))
@@ -102,6 +121,10 @@ class Contention:
     def _troubled(self):
         return {node for _, _, fault in self.begun for node in fault.nodes}
 
+    def _forgetful(self):
+        return {node for _, _, fault in self.begun for node in fault.nodes
+                if fault.kind in FORGETFUL}
+
     def _look_at_keys(self):
         """A lock's key always has an end, and not after the ttl's."""
         if self.profile.name == "outside":
@@ -114,8 +137,13 @@ class Contention:
             except (OSError, RuntimeError):
                 continue  # it is starting
             self.endless += sum(
-                left_ms == -1 or left_ms > self.world.ttl_ms
-                for left_ms in keys.values())
+                left_ms == -1 or left_ms > self._longest_ms(name)
+                for name, left_ms in keys.items() if name != NODE_RECORD)
+
+    def _longest_ms(self, name):
+        if name.startswith("quorlock:"):
+            return self.world.ttl_ms + RECORD_MS
+        return self.world.ttl_ms
 
     # --- afterwards ---------------------------------------------------
 
@@ -128,19 +156,23 @@ class Contention:
     def _everybody_gets_it(self):
         """Returns how long it took the last one, after the faults stopped."""
         world = self.world
-        before = [world.oracle.slot(contender.slot).entered
-                  for contender in world.contenders]
+        before = self._entered()
         while time.monotonic_ns() < self.healed_ns + HANG_S * 10**9:
             world.tend()
-            waiting = [contender.slot for contender, entered
-                       in zip(world.contenders, before)
-                       if world.oracle.slot(contender.slot).entered == entered]
+            waiting = [contender.slot for contender, entered, then
+                       in zip(world.contenders, self._entered(), before)
+                       if entered == then]
             if not waiting or self.watch:
                 return (time.monotonic_ns() - self.healed_ns) / 1e9
             time.sleep(TICK_S)
         self.problems.append(f"{HANG_S} s after the faults stopped, these did "
                              f"not get a lock: {waiting}")
         return HANG_S
+
+    def _entered(self):
+        return [sum(self.world.oracle.slot(slot).entered
+                    for slot in contender.slots)
+                for contender in self.world.contenders]
 
     def _nothing_is_left(self):
         world = self.world
@@ -153,11 +185,12 @@ class Contention:
             self.problems.append(f"{len(children)} children of quorlock run "
                                  "are left")
         steps_ms = [fault.arg for _, _, fault in self.faults
-                    if fault.kind == "step"]
+                    if fault.kind == "step"
+                    and self.profile.level == "plain"]
         time.sleep((world.ttl_ms + MARGIN_MS
                     + max([0, *map(abs, steps_ms)])) / 1000)
         keys = [(node.index, key) for node in world.nodes
-                for key in node.keys()]
+                for key in node.keys() if not key.startswith("quorlock:")]
         if keys:
             self.problems.append(f"keys left behind: {keys}")
         if self.endless:
@@ -171,6 +204,9 @@ class Contention:
                     if one.is_command}
         self.sections = self.world.oracle.sections()
         return Judge(self.sections, set(commands), commands)
+
+    def _tokens(self):
+        return Tokens(self.sections, self.world.oracle.stale_fences())
 
     def _faults_at(self, at_ns):
         """Those that an overlap at that time can come of."""
@@ -208,15 +244,19 @@ class Contention:
             self.problems.append(self._describe(*overlap))
         if len(inside) > 3:
             self.problems.append(f"and {len(inside) - 3} overlaps more")
-        if not self.watch and not all(
-                oracle.slot(one.slot).entered for one in self.world.contenders):
+        if not self.watch and not all(self._entered()):
             self.problems.append("somebody never got a lock")
         gaps = gaps_ns(self.sections) or [0]
+        tokens = self._tokens()
+        if self.profile.level != "plain":
+            self.problems += tokens.problems()
         commands = [one for one in self.world.contenders if one.is_command]
         return {
             "profile": self.profile.name,
             "text": self.profile.text,
             "partitions": self.world.reason or True,
+            "level": self.profile.level,
+            "server": self.version,
             "acquisitions": len(self.sections),
             "of them by the command": sum(one.slot in judge.commands
                                           for one in self.sections),
@@ -229,6 +269,11 @@ class Contention:
                 fault.kind for _, _, fault in self.faults)),
             "overlaps inside the model": len(inside),
             "overlaps outside the model": len(outside),
+            **({} if self.profile.level == "plain" else {
+                "tokens checked": tokens.count,
+                "equal tokens": len(tokens.equal),
+                "backward tokens": len(tokens.backward),
+                "faults that would have left the model": self.skipped}),
             "paused holder went on": len(judge.paused),
             "a fenced register would refuse": len(judge.real)
             + len(judge.paused),

@@ -25,7 +25,8 @@ rm -rf "$directory"
 class Guardian:
     def __init__(self, namespaces):
         self.namespaces = namespaces
-        self.directory = tempfile.mkdtemp(prefix="ql-chaos-", dir="/tmp")
+        self.directory = tempfile.mkdtemp(
+            prefix="ql-chaos-", dir=os.environ.get("TMPDIR") or "/tmp")
         self.process = subprocess.Popen(
             ["sh", "-c", SCRIPT, "guardian", *namespaces],
             stdin=subprocess.PIPE, start_new_session=True,

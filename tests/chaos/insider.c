@@ -33,6 +33,14 @@ static uint64_t valid_until_ns(void)
            ((uint64_t)boot.tv_sec * 1000000000 + (uint64_t)boot.tv_nsec);
 }
 
+/* 0 at the plain level. */
+static uint64_t fence(void)
+{
+    const char *text = getenv("QUORLOCK_FENCE");
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
 int main(int argc, char **argv)
 {
     struct witness witness = {0};
@@ -47,7 +55,7 @@ int main(int argc, char **argv)
     witness.oracle = oracle_open(argv[1]);
     witness.slot = (unsigned)atoi(argv[2]) % ORACLE_SLOTS;
     witness.lock = (unsigned)atoi(argv[3]) % ORACLE_LOCKS;
-    oracle_enter(&witness, valid_until_ns());
+    oracle_enter(&witness, valid_until_ns(), fence());
     end_ns = oracle_now_ns() + strtoull(argv[4], NULL, 10) * 1000000;
     while (!oracle_tick(&witness) && oracle_now_ns() < end_ns)
         oracle_sleep_us(TICK_US);

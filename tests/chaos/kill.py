@@ -160,7 +160,8 @@ class Lane:
         return subprocess.Popen(
             with_parent(self.world.network.enter_host(host) + words),
             stdin=subprocess.DEVNULL, env={
-                **os.environ, "QUORLOCK_SERVERS": self.world.servers(host)})
+                **os.environ, "QUORLOCK_LEVEL": self.world.level,
+                "QUORLOCK_SERVERS": self.world.servers(host)})
 
     def _start_holder(self):
         hold_ms = int(self.random.uniform(0.3, 2.5) * TTL_MS)
@@ -180,7 +181,8 @@ class Lane:
             self.world.programs["worker"], self.oracle.path,
             str(self._slot(SUCCESSOR)), self.base, str(LANES),
             self.world.servers(LANES), str(TTL_MS),
-            str(self.random.randrange(1 << 30)), str(self.index)])
+            str(self.random.randrange(1 << 30)), self.world.level,
+            str(self.index)])
 
     def moment(self):
         """A coroutine, so that the lanes go on side by side."""

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Chaos on real servers.
 
-    main.py [--seconds N] [--seed S] [--moments N] [--json FILE] [PART...]
+    main.py [--seconds N] [--seed S] [--moments N] [--json FILE]
+            [--acquisitions N] [PART...]
 
 PART: tools minority majority outside kill planted; all of them by default.
 """
@@ -17,17 +18,18 @@ import report
 from contention import Contention
 from guardian import end_politely
 from kill import Kill
+from rounds import Rounds
 from tools import Tools
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2}  # of --seconds
+SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2, "guarded": 0.15}  # of --seconds
 PARTS = ["tools", *SHARE, "kill", "planted"]
 
 
 def programs_of(build):
     chaos = build / "tests" / "chaos"
     programs = {name: chaos / f"chaos_{name}"
-                for name in ("worker", "insider", "proxy")}
+                for name in ("worker", "swarm", "insider", "proxy")}
     programs["clkshim"] = chaos / "libchaos_clkshim.so"
     programs["quorlock"] = build / "quorlock"
     for path in programs.values():
@@ -44,6 +46,8 @@ def arguments():
                         default=random.SystemRandom().randrange(1000000))
     parser.add_argument("--moments", type=int,
                         help="of the kill test; by default as --seconds says")
+    parser.add_argument("--acquisitions", type=int,
+                        help="of the guarded part: as often as it takes")
     parser.add_argument("--build", type=pathlib.Path, default=os.environ.get(
         "QUORLOCK_BUILD") or ROOT / "build" / "dev")
     parser.add_argument("--json", type=pathlib.Path)
@@ -58,7 +62,10 @@ def arguments():
 
 
 def run(part, options, programs, out):
-    if part in SHARE:
+    if part == "guarded" and options.acquisitions:
+        out.profile(Rounds(part, programs, options.seed,
+                           options.acquisitions).go())
+    elif part in SHARE:
         out.profile(Contention(part, programs, options.seed,
                                options.seconds * SHARE[part]).go())
     elif part == "kill":

@@ -17,14 +17,16 @@ SERVER = os.environ.get("QUORLOCK_SERVER_BINARY") or "redis-server"
 
 
 class Node:
-    def __init__(self, index, network, directory, programs):
+    def __init__(self, index, network, directory, programs, base_ms=0,
+                 appending="always"):
         self.index = index
         self.network = network
         self.directory = os.path.join(directory, f"node{index}")
         self.socket = os.path.join(self.directory, "socket")
         self.clock = os.path.join(self.directory, "clock")
         self.shim = programs["clkshim"]
-        self.appending = "always"
+        self.appending = appending
+        self.base_ms = base_ms  # how far its clock is ahead when it is right
         self.process = None
         self.started_s = 0
         self.direct, self.proxied = network.addresses(index)
@@ -96,7 +98,8 @@ class Node:
         for path in self._append_files():
             if ".incr." in path:
                 others = self.written() - os.path.getsize(path)
-                os.truncate(path, max(0, size - others))
+                os.truncate(path, min(os.path.getsize(path),
+                                      max(0, size - others)))
 
     def _append_files(self):
         directory = os.path.join(self.directory, "appendonlydir")
@@ -105,11 +108,21 @@ class Node:
         return [os.path.join(directory, name)
                 for name in os.listdir(directory)]
 
+    def version(self):
+        """As "redis 7.0.15"."""
+        info = dict(line.split(":", 1) for line in
+                    self.command("INFO", "server").split("\r\n")
+                    if ":" in line)
+        if "valkey_version" in info:
+            return "valkey " + info["valkey_version"]
+        return "redis " + info["redis_version"]
+
     def step(self, offset_ms):
-        """Puts its wall clock so far ahead of the true one."""
+        """Puts its wall clock so far ahead of where it belongs."""
         with open(self.clock, "r+b" if os.path.exists(self.clock) else "wb",
                   buffering=0) as file:
-            file.write(struct.pack("=q", offset_ms * 1000000))
+            file.write(struct.pack(
+                "=q", (self.base_ms + offset_ms) * 1000000))
 
     # --- talking ------------------------------------------------------
 

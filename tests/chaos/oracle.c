@@ -15,7 +15,7 @@
 
 #define TICKS_PER_LOOK 64 /* at the owner, which costs a system call */
 
-_Static_assert(sizeof(struct oracle_entry) == 48, "as in oracle.py");
+_Static_assert(sizeof(struct oracle_entry) == 56, "as in oracle.py");
 _Static_assert(sizeof(struct oracle_slot) == 16, "as in oracle.py");
 _Static_assert(offsetof(struct oracle, inside) == 32, "as in oracle.py");
 _Static_assert(offsetof(struct oracle, entries) ==
@@ -84,6 +84,7 @@ static void append(struct witness *witness, enum oracle_kind kind,
     to->valid_until_ns = entry.valid_until_ns;
     to->company = entry.company;
     to->last_tick_ns = entry.last_tick_ns;
+    to->fence = entry.fence;
     atomic_store(&to->kind, kind);
 }
 
@@ -101,12 +102,14 @@ static uint64_t living(const struct oracle *oracle, uint64_t slots)
  * cleared after: so of two that are inside together at least one sees the
  * other, whatever the clock says.
  */
-void oracle_enter(struct witness *witness, uint64_t valid_until_ns)
+void oracle_enter(struct witness *witness, uint64_t valid_until_ns,
+                  uint64_t fence)
 {
     struct oracle *oracle = witness->oracle;
     struct oracle_slot *slot = &oracle->slots[witness->slot];
     uint64_t bit = UINT64_C(1) << witness->slot;
-    struct oracle_entry entry = {.valid_until_ns = valid_until_ns};
+    struct oracle_entry entry = {.valid_until_ns = valid_until_ns,
+                                 .fence = fence};
 
     atomic_store(&slot->pid, getpid());
     entry.company = atomic_fetch_or(&oracle->inside[witness->lock], bit) & ~bit;
@@ -133,6 +136,12 @@ void oracle_leave(struct witness *witness)
     append(witness, ORACLE_LEAVE, (struct oracle_entry){.at_ns = now_ns});
     atomic_fetch_and(&oracle->inside[witness->lock],
                      ~(UINT64_C(1) << witness->slot));
+}
+
+void oracle_stale(struct witness *witness, uint64_t fence)
+{
+    append(witness, ORACLE_STALE,
+           (struct oracle_entry){.at_ns = oracle_now_ns(), .fence = fence});
 }
 
 void oracle_tell(struct witness *witness, enum oracle_kind kind, int detail)

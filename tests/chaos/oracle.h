@@ -18,7 +18,7 @@
 
 #define ORACLE_MAGIC UINT64_C(0x71756f726c6f636b)
 #define ORACLE_SLOTS 64 /* contenders: one process at a time in each */
-#define ORACLE_LOCKS 16
+#define ORACLE_LOCKS 32
 
 enum oracle_kind {
     ORACLE_EMPTY,
@@ -40,6 +40,7 @@ struct oracle_entry {
     uint64_t valid_until_ns; /* by the holder's own clock; 0: not known */
     uint64_t company;        /* ENTER: slots that were inside, as bits */
     uint64_t last_tick_ns;   /* ENTER: of the slot's section before this one */
+    uint64_t fence;          /* ENTER, STALE: its fencing token; 0: none */
 };
 
 struct oracle_slot {
@@ -75,9 +76,11 @@ uint64_t oracle_now_ns(void);
 /* Whether it is time to go: the test says so, or is no more. */
 bool oracle_over(const struct oracle *oracle);
 
-void oracle_enter(struct witness *witness, uint64_t valid_until_ns);
+void oracle_enter(struct witness *witness, uint64_t valid_until_ns,
+                  uint64_t fence);
 void oracle_valid(struct witness *witness, uint64_t valid_until_ns);
 void oracle_leave(struct witness *witness);
+void oracle_stale(struct witness *witness, uint64_t fence);
 void oracle_tell(struct witness *witness, enum oracle_kind kind, int detail);
 
 /* A sign of life. Returns whether it is time to go. */

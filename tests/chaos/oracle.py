@@ -7,18 +7,18 @@ import struct
 
 MAGIC = 0x71756f726c6f636b
 SLOTS = 64
-LOCKS = 16
+LOCKS = 32
 CAPACITY = 1 << 20
 HEADER = struct.Struct("=QQQIi")
 SLOT = struct.Struct("=QiI")
-ENTRY = struct.Struct("=IHHiiQQQQ")
+ENTRY = struct.Struct("=IHHiiQQQQQ")
 SLOTS_AT = HEADER.size + 8 * LOCKS
 ENTRIES_AT = SLOTS_AT + SLOT.size * SLOTS
 EMPTY, ENTER, VALID, LEAVE, STALE, RESULT, RELEASE = range(7)
 
 Entry = collections.namedtuple(
     "Entry", "kind slot lock pid detail at_ns valid_until_ns company "
-    "last_tick_ns")
+    "last_tick_ns fence")
 Slot = collections.namedtuple("Slot", "tick_ns pid entered")
 
 
@@ -32,6 +32,7 @@ class Section:
         self.enter_ns = entry.at_ns
         self.valid_until_ns = entry.valid_until_ns
         self.company = entry.company
+        self.fence = entry.fence
         self.leave_ns = None  # still inside
         self.left = False     # of its own will
 
@@ -91,6 +92,11 @@ class Oracle:
         for section in done:
             section.leave_ns = max(section.leave_ns, section.enter_ns)
         return sorted(done, key=lambda section: section.enter_ns)
+
+    def stale_fences(self):
+        """(lock, fencing token) of those who got one too late to enter."""
+        return [(entry.lock, entry.fence) for entry in self.entries()
+                if entry.kind == STALE]
 
     def count(self, kind):
         return collections.Counter(entry.detail for entry in self.entries()
@@ -155,6 +161,54 @@ class Judge:
         return sum(first.company >> second.slot & 1
                    or second.company >> first.slot & 1
                    for _, first, second in self.real + self.paused)
+
+
+class Tokens:
+    """Decides about fencing tokens: each comes once, and by the time of entry
+    they grow. `stale` are those of holders that never entered."""
+
+    def __init__(self, sections, stale):
+        self.missing = []   # sections
+        self.equal = []     # (section, section), or (section, lock) if stale
+        self.backward = []  # (section, section)
+        self.count = 0
+        holder, last = {}, {}
+        for section in sections:
+            key = section.lock, section.fence
+            self.count += 1
+            if not section.fence:
+                self.missing.append(section)
+                continue
+            if key in holder:
+                self.equal.append((holder[key], section))
+            before = last.get(section.lock)
+            if before and before.fence > section.fence:
+                self.backward.append((before, section))
+            holder[key] = last[section.lock] = section
+        seen = set()
+        for lock, fence in stale:
+            self.count += 1
+            if (lock, fence) in holder or (lock, fence) in seen:
+                self.equal.append((holder.get((lock, fence)), None))
+            seen.add((lock, fence))
+
+    def problems(self):
+        found = []
+        for what, pairs in (("the same token twice", self.equal),
+                            ("a smaller token after a larger one",
+                             self.backward)):
+            found += [f"{what}: {told(first)}, then {told(second)}"
+                      for first, second in pairs[:3]]
+        if self.missing:
+            found.append(f"{len(self.missing)} sections without a token")
+        return found
+
+
+def told(section):
+    if section is None:
+        return "one that was granted too late"
+    return (f"lock {section.lock}, slot {section.slot}, pid {section.pid}, "
+            f"token {section.fence}, entered at {section.enter_ns / 1e9:.3f}")
 
 
 def gaps_ns(sections):

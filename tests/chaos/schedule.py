@@ -7,6 +7,9 @@ another story in each run.
 import collections
 import random
 
+from standing import FORGETFUL, RECOVERY_S as GUARD_RECOVERY_S, SILENT
+from standing import lease_s, quarantine_s
+
 NODES = 5
 
 Fault = collections.namedtuple("Fault", "start_s end_s kind nodes hosts arg")
@@ -21,11 +24,15 @@ INSIDE = {"freeze": 4, "crash": 4, "partition": 6, "proxy": 5}
 LATE = {"late answers": 4}
 # A server that forgets, or whose clock is stepped, is outside of it.
 OUTSIDE = {"flush": 2, "evict": 2, "amnesia": 3, "power loss": 3, "step": 4}
+# The guarded level stands these, on less than a majority at once.
+FORGETTING = {"flush": 3, "amnesia": 4, "power loss": 3, "evict key": 2,
+              "evict lease": 2, "step": 5}
 # Of contenders: inside, too.
 CONTENDERS = {"pause": 5, "kill": 3, "terminate": 1}
 
 Profile = collections.namedtuple("Profile",
-                                 "name locks nodes_at_once kinds text")
+                                 "name locks nodes_at_once kinds text level "
+                                 "pace", defaults=["plain", 1.0])
 
 PROFILES = {profile.name: profile for profile in (
     Profile("minority", 3, 2, INSIDE,
@@ -34,11 +41,16 @@ PROFILES = {profile.name: profile for profile in (
             "any number of nodes in trouble at once, none of which forgets"),
     Profile("crowd", 1, 2, INSIDE, "everybody wants the same lock"),
     Profile("late", 5, 5, LATE, "only answers that come too late"),
+    Profile("guarded", 24, 2, {**INSIDE, **LATE, **FORGETTING},
+            "at most two nodes of five at once forget, or show a wrong time",
+            "guarded"),
     Profile("outside", 3, 5, {**INSIDE, **OUTSIDE},
             "nodes that forget, and clocks that are stepped: outside of "
             "Redlock's fault model"))}
 
 RECOVERY_S = 0.5  # after its fault a node is still counted as in trouble
+# From what is within the slack to most of a day, for which records are kept.
+STEPS_MS = [100, 200, 400, 1000, 3000, 120000, 3600000, 72000000]
 PROXY_MODES = ["delay", "drip", "stall", "drop", "reset", "close"]
 
 
@@ -55,8 +67,8 @@ class Schedule:
         self.busy_s = [0.0] * NODES
         self.late_until_s = 0.0
         self.faults = []
-        self._draw(3.0, self._node_fault)
-        self._draw(2.0, self._contender_fault)
+        self._draw(3.0 * profile.pace, self._node_fault)
+        self._draw(2.0 * profile.pace, self._contender_fault)
         self.faults.sort()
 
     def _draw(self, per_second, make):
@@ -103,7 +115,7 @@ class Schedule:
             end_s = min(end_s, at_s + 1)
         if kind != "late answers":  # which is over for them at once
             for node in nodes:
-                self.busy_s[node] = end_s + RECOVERY_S
+                self.busy_s[node] = end_s + self._recovery_s(kind)
         hosts = ()
         if kind == "partition":
             hosts = self._subset(range(self.contenders), self.contenders)
@@ -111,6 +123,14 @@ class Schedule:
             hosts = tuple(sorted(self.random.sample(
                 range(self.contenders), self.contenders * 3 // 4)))
         return Fault(at_s, end_s, kind, nodes, hosts, self._argument(kind))
+
+    def _recovery_s(self, kind):
+        """About so long; whether it really has recovered, standing.py says."""
+        if self.profile.level == "plain" or kind not in FORGETFUL:
+            return RECOVERY_S
+        if kind in SILENT:
+            return lease_s(1000 * self.ttl_s) + RECOVERY_S
+        return quarantine_s(1000 * self.ttl_s) + GUARD_RECOVERY_S
 
     def _argument(self, kind):
         rand = self.random
@@ -122,6 +142,8 @@ class Schedule:
                       "drip": rand.randint(1, 5)}.get(mode,
                                                       rand.randint(1, 400))
             return f"{mode} {number} {rand.choice(['up', 'down', 'both'])}"
+        if kind == "step" and self.profile.level != "plain":
+            return rand.choice([-1, 1]) * rand.choice(STEPS_MS)
         if kind == "step":
             return int(1000 * self.ttl_s * rand.choice([-2, -0.5, 0.5, 1, 2]))
         return None

@@ -3,10 +3,12 @@
  * A contender that uses the library: acquires, works, releases, over and over,
  * in one of four ways chosen at random, and tells the oracle.
  *
- *     chaos_worker ORACLE SLOT BASE LOCKS SERVERS TTL_MS SEED [LOCK]
+ *     chaos_worker ORACLE SLOT BASE LOCKS SERVERS TTL_MS SEED LEVEL
+ *                  [LOCK [hold]]
  *
  * The locks are BASE-0, BASE-1, ...  With LOCK it acquires that one, once, and
- * ends: the next holder, in the test that kills `quorlock run`.
+ * ends: the next holder, in the tests that know which lock they attack. "hold":
+ * not before its validity has ended.
  *
  * It keeps the rule that every user must keep: before each step it asks for
  * the validity, and when there is none left it stops at once.
@@ -16,6 +18,7 @@
 
 #include <quorlock/quorlock.h>
 
+#include "level.h"
 #include "oracle.h"
 
 #define NS_PER_MS       UINT64_C(1000000)
@@ -35,6 +38,7 @@ struct worker {
     ql_lock *renewing[ORACLE_LOCKS];
     unsigned locks;
     uint32_t ttl_ms;
+    enum ql_level level;
     uint64_t rand;
     uint64_t valid_until_ns;
 };
@@ -111,11 +115,11 @@ static void section(struct worker *w, unsigned index, enum way way)
     }
     w->valid_until_ns = ask_validity(lock);
     if (w->valid_until_ns) {
-        oracle_enter(&w->witness, w->valid_until_ns);
+        oracle_enter(&w->witness, w->valid_until_ns, ql_lock_fence(lock));
         work(w, lock, way);
         oracle_leave(&w->witness);
     } else {
-        oracle_tell(&w->witness, ORACLE_STALE, 0);
+        oracle_stale(&w->witness, ql_lock_fence(lock));
     }
     oracle_tell(&w->witness, ORACLE_RELEASE, ql_lock_release(lock));
 }
@@ -139,6 +143,7 @@ static void open_all(struct worker *w, const char *base, const char *servers)
 {
     ql_client_options options = QL_CLIENT_OPTIONS_INIT;
 
+    options.level = w->level;
     /* Whoever waits so long is protected by the validity rule alone. */
     options.node_timeout_ms =
         w->witness.slot % 3 ? PATIENCE_MS : NODE_TIMEOUT_MS;
@@ -165,23 +170,23 @@ static void close_all(struct worker *w)
 }
 
 /* Until it was inside once. */
-static void once(struct worker *w, unsigned index)
+static void once(struct worker *w, unsigned index, enum way way)
 {
     struct witness *witness = &w->witness;
     uint32_t before = witness->oracle->slots[witness->slot].entered;
 
     while (!oracle_over(witness->oracle) &&
            witness->oracle->slots[witness->slot].entered == before)
-        section(w, index, BRIEF);
+        section(w, index, way);
 }
 
 int main(int argc, char **argv)
 {
     struct worker w = {0};
 
-    if (argc < 8) {
+    if (argc < 9) {
         fprintf(stderr, "usage: chaos_worker ORACLE SLOT BASE LOCKS SERVERS "
-                        "TTL_MS SEED [LOCK]\n");
+                        "TTL_MS SEED LEVEL [LOCK [hold]]\n");
         return 64;
     }
     w.witness.oracle = oracle_open(argv[1]);
@@ -189,9 +194,11 @@ int main(int argc, char **argv)
     w.locks = (unsigned)atoi(argv[4]) % (ORACLE_LOCKS + 1);
     w.ttl_ms = (uint32_t)atoi(argv[6]);
     w.rand = strtoull(argv[7], NULL, 10) * 2 + 1;
+    w.level = level_of(argv[8]);
     open_all(&w, argv[3], argv[5]);
-    if (argc > 8)
-        once(&w, (unsigned)atoi(argv[8]));
+    if (argc > 9)
+        once(&w, (unsigned)atoi(argv[9]) % w.locks,
+             argc > 10 ? TO_THE_END : BRIEF);
     else
         while (!oracle_over(w.witness.oracle)) {
             section(&w, below(&w, w.locks), choose_way(&w));

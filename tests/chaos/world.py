@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Five servers, their network, and the faults that can be brought upon them.
 """
+import random
 import signal
+import subprocess
 import time
 
 import network as networks
@@ -9,17 +11,21 @@ from guardian import Guardian
 from node import Node
 from oracle import Oracle
 from schedule import NODES
+from standing import LEASES, SLACK_MS, Standing
 
 TTL_MS = 1500
 LATE_S = 0.045  # within the contenders' node timeout
 
 
 class World:
-    """`hosts`: how many places there are to contend from."""
+    """`hosts`: how many places there are to contend from; none: all is on
+    loopback."""
 
-    def __init__(self, programs, seed, hosts):
+    def __init__(self, programs, seed, hosts, level="plain"):
         self.programs = programs
         self.seed = seed
+        self.level = level
+        self.random = random.Random(f"{seed} world")
         self.ttl_ms = TTL_MS
         self.locks = 1
         self.base = "chaos"
@@ -31,21 +37,41 @@ class World:
         self.oracle = None
         self.oracles = 0
         names = []
-        if not networks.missing():
+        if hosts and not networks.missing():
             names = networks.Namespaces.names(NODES + hosts)
         self.guardian = Guardian(names)
         try:
             self.network = networks.make(names, NODES)
             self.reason = self.network.reason
             for index in range(NODES):
-                self.nodes.append(Node(index, self.network,
-                                       self.guardian.directory, programs))
+                self.nodes.append(self._make_node(index))
                 self.nodes[-1].start()
             self.wait_until_ready()
+            self.standing = Standing(self.nodes, self.ttl_ms)
+            if level != "plain":
+                self._form_group()
             self.new_oracle()
         except BaseException:
             self.close()
             raise
+
+    def _make_node(self, index):
+        """At the guarded level clocks differ, and so does what is saved."""
+        base_ms, appending = 0, "always"
+        if self.level != "plain":
+            base_ms = self.random.randint(-SLACK_MS // 3, SLACK_MS // 3)
+            appending = self.random.choice(["always", "always", "everysec",
+                                            "no"])
+        return Node(index, self.network, self.guardian.directory,
+                    self.programs, base_ms, appending)
+
+    def _form_group(self):
+        subprocess.run(
+            self.network.enter_node(0) + [
+                self.programs["quorlock"], "init", "-y", "-q", "-S",
+                self.servers(0), "--max-ttl", f"{self.ttl_ms}ms",
+                "--clock-slack", f"{SLACK_MS}ms"],
+            check=True, stdin=subprocess.DEVNULL)
 
     def new_oracle(self):
         self.oracles += 1
@@ -73,12 +99,14 @@ class World:
     # --- faults: begin_KIND, end_KIND; False: there was nothing to do --
 
     def begin(self, fault):
+        self.standing.struck(fault)
         return getattr(self, "begin_" + fault.kind.replace(" ", "_"))(fault)
 
     def end(self, fault):
         finish = getattr(self, "end_" + fault.kind.replace(" ", "_"), None)
         if finish:
             finish(fault)
+        self.standing.struck(fault)
 
     def of(self, fault):
         return [self.nodes[index] for index in fault.nodes]
@@ -155,6 +183,20 @@ class World:
             node.command("CONFIG", "SET", "maxmemory", 0, "maxmemory-policy",
                          "noeviction")
 
+    def begin_evict_key(self, fault):
+        """Somebody deletes locks by hand, or their end is set to now."""
+        self._delete(fault, self.base + "-*")
+
+    def begin_evict_lease(self, fault):
+        self._delete(fault, LEASES + "*")
+
+    def _delete(self, fault, pattern):
+        for node in self.of(fault):
+            node.wait_until_ready()
+            names = node.command("KEYS", pattern)
+            if names:
+                node.command("DEL", *names)
+
     def begin_amnesia(self, fault):
         """It has no persistence, and dies."""
         for node in self.of(fault):
@@ -163,15 +205,17 @@ class World:
 
     def end_amnesia(self, fault):
         for node in self.of(fault):
-            node.appending = "no"
+            if self.level == "plain":
+                node.appending = "no"
             node.start()
 
     def begin_power_loss(self, fault):
         """With everysec: what was written in the last second is lost."""
         for node in self.of(fault):
-            node.kill()
-            node.appending = "everysec"
-            node.start()
+            if node.appending != "everysec":
+                node.kill()
+                node.appending = "everysec"
+                node.start()
         for node in self.of(fault):
             node.wait_until_ready()
             self.written[node.index] = node.written()
@@ -196,7 +240,8 @@ class World:
         """Whom it is aimed at, or, more often, whoever is inside now."""
         inside = self.oracle.inside(fault.arg.lock)
         if fault.arg.at_holder and inside:
-            return self.contenders[inside[0]]
+            return next(one for one in self.contenders
+                        if inside[0] in one.slots)
         return self.contenders[fault.hosts[0]]
 
     def begin_pause(self, fault):
