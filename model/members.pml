@@ -30,6 +30,8 @@
  *
  * Compiled in on demand:
  *   FENCING        tokens, instead of validity
+ *   WITHOUT_LIST_2 no attempt has list 2: any two majorities that it has a
+ *                  part in share a node, as in fencing.pml
  *   RESTART        one node is restarted, once, and may have lost who owns it
  *   TWO_OPERATORS  the group is nodes 0 to 3 (list 1), and two operators at
  *                  once remove node 0 (list 2) and node 3 (list 3)
