@@ -6,8 +6,8 @@ the limit program, in alternation on the same servers.
     bench/levels.py [--nodes N] [--rounds R] [--cycles C] [--build DIR]
 
 Prints medians over the rounds with their spread, and ratios to the limit: the
-latency of a cycle, the client's processor time, and the servers' time in
-commands (INFO commandstats, all nodes together).
+latency of a cycle, the client's processor time, and the servers', all nodes
+together.
 """
 import argparse
 import os
@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
 from servers import Servers  # noqa: E402
 
 CLIENTS = ["limit", "plain", "guarded", "strict"]
-COLUMNS = ["p50 us", "p99 us", "client CPU us", "server us"]
+COLUMNS = ["p50 us", "p99 us", "client CPU us", "server CPU us"]
 
 
 def build(directory):
@@ -33,16 +33,15 @@ def build(directory):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def server_us(servers, commands):
-    """The time that all servers spent in these commands. What a script calls
-    is counted within the script, and by itself once more."""
+def server_cpu_us(servers):
+    """What all servers have used so far."""
     total = 0
     for server in servers.servers:
-        for line in server.command("INFO", "commandstats").splitlines():
-            name, _, rest = line.partition(":")
-            if name in commands:
-                total += int(rest.split("usec=")[1].split(",")[0])
-        server.command("CONFIG", "RESETSTAT")
+        fields = dict(line.split(":", 1) for line
+                      in server.command("INFO", "cpu").splitlines()
+                      if ":" in line)
+        total += (float(fields["used_cpu_user"]) +
+                  float(fields["used_cpu_sys"])) * 1e6
     return total
 
 
@@ -51,15 +50,12 @@ def run(client, servers, cycles, directory):
         argv = [os.path.join(directory, "bench", "limit")]
     else:
         argv = [os.path.join(directory, "bench", "cycle"), client]
-    server_us(servers, [])
+    before = server_cpu_us(servers)
     done = subprocess.run([*argv, servers.list, str(cycles)], text=True,
                           check=True, stdout=subprocess.PIPE)
     p50, p99, cpu = (float(word) for word in done.stdout.split()[1:4])
-    all_cycles = cycles + cycles // 10
-    commands = ["cmdstat_evalsha"]
-    if client in ("limit", "plain"):
-        commands.append("cmdstat_set")
-    return p50, p99, cpu, server_us(servers, commands) / all_cycles
+    spent = server_cpu_us(servers) - before
+    return p50, p99, cpu, spent / (cycles + cycles // 10)
 
 
 def show(results):

@@ -202,8 +202,8 @@ static void a_node_record_that_cannot_be_read_votes_not(void **state)
 /* One rule in three files. */
 static void the_shared_part_is_the_same(void **state)
 {
-    static const char begin[] = "-- --- Shared by acquire, confirm and extend";
-    static const char end[] = "-- --- End of what is shared";
+    static const char begin[] = "local function number(text)";
+    static const char end[] = "local time = redis.call('TIME')";
     static const enum ql_command_kind kinds[] = {QL_CMD_SET, QL_CMD_CONFIRM,
                                                  QL_CMD_EXTEND};
     const char *first = NULL;
