@@ -63,14 +63,15 @@ class Contender:
         return False
 
     def pause(self, all_of_it):
-        at_ns = time.monotonic_ns()
+        """False: there is nobody, and nobody will be told to go on."""
+        if not self.is_running():
+            return False
+        self.pauses.append([time.monotonic_ns(), 1 << 63])
         self.paused += 1
-        done = self.send(signal.SIGSTOP)
-        if done:
-            self.pauses.append([at_ns, 1 << 63])
+        self.send(signal.SIGSTOP)
         if all_of_it:
             self._signal_inside(signal.SIGSTOP)
-        return done
+        return True
 
     def go_on(self):
         self.paused -= 1

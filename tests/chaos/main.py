@@ -13,6 +13,7 @@ import pathlib
 import random
 import sys
 
+import attacks
 import planted
 import report
 from contention import Contention
@@ -23,7 +24,7 @@ from tools import Tools
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2, "guarded": 0.15}  # of --seconds
-PARTS = ["tools", *SHARE, "kill", "planted"]
+PARTS = ["tools", *SHARE, "attacks", "kill", "planted"]
 
 
 def programs_of(build):
@@ -73,6 +74,8 @@ def run(part, options, programs, out):
                       or max(8, int(options.seconds * 0.6))).go())
     elif part == "tools":
         Tools(programs, options.seed).check_all(out)
+    elif part == "attacks":
+        attacks.check_all(programs, options.seed, out)
     elif part == "planted":
         planted.check_all(options.build, programs, options.seed, out)
 

@@ -44,6 +44,28 @@ class Report:
         self.check(f"{figures['profile']}: {promise}", figures["problems"])
         print(end="", flush=True)
 
+    def attacks(self, table, locks):
+        """`table`: {what happens: {level: Attack}}."""
+        print(f"\nattacks: {locks} locks are held on nodes A, B, C; then, at "
+              "C, ...: how many two clients had at once")
+        rows = {}
+        for what, by_level in table.items():
+            rows[what] = {level: attack.double
+                          for level, attack in by_level.items()}
+            print(f"  {what:55} " + "  ".join(
+                f"{level} {count} of {locks}"
+                for level, count in rows[what].items()))
+        self.parts.append({"profile": "attacks", "double": rows})
+        for what, by_level in table.items():
+            problems = []
+            for level, attack in by_level.items():
+                problems += [f"{level}: {one}" for one in attack.problems]
+                if bool(attack.double) != (level == "plain"):
+                    problems.append(
+                        f"{level}: {attack.double} locks had two holders")
+            self.check(f"attacks: {what}", problems)
+        print(end="", flush=True)
+
     def planted(self, what, wrong, seen):
         if not any(part["profile"] == "planted" for part in self.parts):
             self.parts.append({"profile": "planted", "noticed": {}})

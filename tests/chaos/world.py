@@ -21,12 +21,13 @@ class World:
     """`hosts`: how many places there are to contend from; none: all is on
     loopback."""
 
-    def __init__(self, programs, seed, hosts, level="plain"):
+    def __init__(self, programs, seed, hosts, level="plain",
+                 ttl_ms=TTL_MS):
         self.programs = programs
         self.seed = seed
         self.level = level
         self.random = random.Random(f"{seed} world")
-        self.ttl_ms = TTL_MS
+        self.ttl_ms = ttl_ms
         self.locks = 1
         self.base = "chaos"
         self.contenders = []
@@ -154,14 +155,14 @@ class World:
         for node in self.of(fault):
             node.freeze()
         time.sleep(LATE_S)
-        for host in fault.hosts:
-            self.contenders[host].pause(False)
+        self.paused[fault] = [self.contenders[host] for host in fault.hosts
+                              if self.contenders[host].pause(False)]
         for node in self.of(fault):
             node.thaw()
 
     def end_late_answers(self, fault):
-        for host in fault.hosts:
-            self.contenders[host].go_on()
+        for contender in self.paused.pop(fault):
+            contender.go_on()
 
     # --- outside of the model -----------------------------------------
 
@@ -246,11 +247,14 @@ class World:
 
     def begin_pause(self, fault):
         victim = self.victim(fault)
-        self.paused[fault] = victim
-        return victim.pause(fault.arg.all_of_it)
+        if not victim.pause(fault.arg.all_of_it):
+            return False
+        self.paused[fault] = [victim]
+        return True
 
     def end_pause(self, fault):
-        self.paused.pop(fault).go_on()
+        for contender in self.paused.pop(fault):
+            contender.go_on()
 
     def begin_kill(self, fault):
         return self.victim(fault).kill()
