@@ -12,8 +12,8 @@
 
 #include "guard/judging.h"
 
-#define REASON_MAX  80
 #define ADDRESS_MAX 48
+#define REASON_MAX  (ADDRESS_MAX + 48)
 
 bool ql_derive_all(const struct ql_judging *j, char cfg[QL_CFG_MAX + 1])
 {
