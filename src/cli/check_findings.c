@@ -78,6 +78,24 @@ static void judge_server(struct check *check, unsigned i)
         check->node[i].votes = false;
 }
 
+/* The text may be cut; then it does not say. */
+static void judge_name(struct check *check, unsigned i)
+{
+    const struct admin_node *node = &check->operator.admin.node[i];
+    const struct ql_record *record = &node->sight.record;
+
+    if (check->operator.group.node[i].verdict != QL_V_GRANTED ||
+                strlen(record->members) +
+                32 >
+            QL_MEMBERS_MAX ||
+        admin_members_list(record->members, node->address.display))
+        return;
+    check_add(check, CHECK_NOTE, (int)i,
+              "the group does not know it under this name: if it lost its "
+              "data it would not be taken back; list it as one of %s",
+              record->members);
+}
+
 /* On a bare group a lost record is an ordinary thing: see judge_group(). */
 static void judge_record(struct check *check, unsigned i)
 {
@@ -163,6 +181,7 @@ static void judge_node(struct check *check, unsigned i)
         return;
     }
     judge_record(check, i);
+    judge_name(check, i);
     judge_clock(check, i);
     judge_speed(check, i);
 }

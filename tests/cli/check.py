@@ -134,6 +134,13 @@ class Weakened(Checks):
         report = self.check(0, QUORLOCK_SERVERS=members)
         self.assertFound(report, "note", "4 nodes survive no more failures")
 
+    def test_another_name(self):
+        report = self.check(0, QUORLOCK_SERVERS="%s,%s,%s" % (
+            self.servers[0].path, self.servers[1].url, self.servers[2].url))
+        self.assertEqual(len(report["findings"]), 1)
+        self.assertFound(report, "note", "does not know it under this name: .* "
+                         "list it as one of unix://")
+
     def test_a_slow_node(self):
         report = self.check(1, QUORLOCK_NODE_TIMEOUT="1ms",
                             servers=[Proxy(self, self.servers[0], delay=0.02)] +
