@@ -189,6 +189,9 @@ static void strike_now(struct world *w, enum fault fault)
         if (node == w->swarm.nodes)
             return;
         trouble_node(w, node, fault, ns);
+        /* What is wrong with one is often wrong with another, too. */
+        if (w->swarm.guarded && dice_chance(&w->dice, 400000))
+            strike_now(w, fault);
         break;
     }
     w->tally.fault[fault]++;

@@ -15,8 +15,11 @@ import subprocess
 import sys
 import tempfile
 
+import planted_guarded
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ACQUISITIONS = "150000"
+GUARDED_ACQUISITIONS = "40000"
 
 FAULTS = [
     # name, file, what stands there, what shall
@@ -120,7 +123,7 @@ class Build:
 
     def compile(self, source, folder, more=()):
         """The file's own folder is searched first by #include."""
-        target = self.directory / "planted.o"
+        target = self.directory / f"{source.stem}.o"
         self.run(*self.config["compile"], *more, f"-I{ROOT / folder}", "-c",
                  str(source), "-o", str(target))
         return target
@@ -134,39 +137,58 @@ class Build:
         return self.compile(ROOT / "src/redis/script.c", "src/redis",
                             [f"-I{self.directory / 'generated'}"])
 
-    def plant(self, name, before, after):
-        text = (ROOT / name).read_text(encoding="utf-8")
+    @staticmethod
+    def change(text, name, before, after):
         if text.count(before) != 1:
             raise SystemExit(f"{name} has this {text.count(before)} times, "
                              f"not once:\n{before}")
-        text = text.replace(before, after)
-        if not name.startswith("lua/"):
+        return text.replace(before, after)
+
+    def plant(self, places):
+        """Places: a file or several, what stands there, what shall."""
+        changed = {}
+        for names, before, after in places:
+            for name in (names,) if isinstance(names, str) else names:
+                text = changed.get(name)
+                if text is None:
+                    text = (ROOT / name).read_text(encoding="utf-8")
+                changed[name] = self.change(text, name, before, after)
+        scripts = {name: text for name, text in changed.items()
+                   if name.startswith("lua/")}
+        planted = [self.write_scripts(scripts)] if scripts else []
+        for name in sorted(changed.keys() - scripts.keys()):
             source = self.directory / pathlib.Path(name).name
-            source.write_text(text, encoding="utf-8")
-            return self.compile(source, pathlib.Path(name).parent)
+            source.write_text(changed[name], encoding="utf-8")
+            planted.append(self.compile(source, pathlib.Path(name).parent))
+        return planted
+
+    def write_scripts(self, scripts):
         lua = self.directory / "lua"
         lua.mkdir()
         for path in (ROOT / "lua").glob("*.lua"):
             (lua / path.name).write_bytes(path.read_bytes())
-        (lua / pathlib.Path(name).name).write_text(text, encoding="utf-8")
+        for name, text in scripts.items():
+            (lua / pathlib.Path(name).name).write_text(text, encoding="utf-8")
         return self.embed(lua)
 
     def link(self, planted):
         program = self.directory / "sim"
-        self.run(*self.config["link"], str(planted), *self.config["objects"],
-                 "-o", str(program))
+        self.run(*self.config["link"], *map(str, planted),
+                 *self.config["objects"], "-o", str(program))
         return program
 
 
 def find(config, fault):
     """What the simulator says; None: it did not notice."""
-    _, name, before, after = fault
+    _, level, places = fault
+    acquisitions = ACQUISITIONS if level == "plain" else GUARDED_ACQUISITIONS
     with tempfile.TemporaryDirectory() as path:
         directory = pathlib.Path(path)
         build = Build(config, directory)
-        program = build.link(build.plant(name, before, after))
+        program = build.link(build.plant(places))
         done = subprocess.run(
-            [program, "--inside", "--acquisitions", ACQUISITIONS],
+            [program, "--inside", "--level", level, "--acquisitions",
+             acquisitions],
             cwd=directory, capture_output=True, text=True, errors="replace")
         if done.returncode == 0:
             return None
@@ -178,7 +200,8 @@ def find(config, fault):
 def main(path, *names):
     config = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     passed = failed = 0
-    for fault in FAULTS:
+    faults = [(name, "plain", [place]) for name, *place in FAULTS]
+    for fault in faults + planted_guarded.FAULTS:
         if names and fault[0] not in names:
             continue
         said = find(config, fault)

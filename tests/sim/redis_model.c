@@ -107,10 +107,10 @@ static void run_info(struct redis *redis, struct bytes *reply)
         "# Info\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
         "run_id:%s\r\nuptime_in_seconds:%lld\r\nloading:%d\r\n"
         "aof_enabled:1\r\naof_last_write_status:ok\r\nrole:master\r\n"
-        "second_repl_offset:-1\r\nmaxmemory:0\r\n"
+        "second_repl_offset:%d\r\nmaxmemory:0\r\n"
         "maxmemory_policy:noeviction\r\n",
         redis->run_id, (long long)((redis->now_us - redis->began_us) / 1000000),
-        redis->refusal == REFUSES_LOADING);
+        redis->refusal == REFUSES_LOADING, redis->promoted ? 4711 : -1);
 
     reply_string(reply, text, (size_t)len);
 }

@@ -27,9 +27,10 @@ struct redis {
     int64_t began_us; /* its wall clock when it was started */
     uint32_t scripts; /* loaded: one bit for each of quorlock's */
     enum refusal refusal;
-    bool dirty; /* the running script has written something */
-    bool syncs; /* appendfsync is always; else it is everysec */
-    bool stray; /* whoever sent the running command has hung up */
+    bool dirty;    /* the running script has written something */
+    bool syncs;    /* appendfsync is always; else it is everysec */
+    bool promoted; /* it was a replica in this life */
+    bool stray;    /* whoever sent the running command has hung up */
     char run_id[41];
 };
 

@@ -139,6 +139,18 @@ bool node_is_ready(const struct world *w, unsigned index)
            field_is(key, "run", node->redis.run_id);
 }
 
+/* Whether it will be seen that a restart has cost it nothing. */
+bool node_is_durable(const struct world *w, unsigned index)
+{
+    const struct sim_node *node = &w->node[index];
+    const struct key *key =
+        keyspace_find(&node->redis.keys, 0, "quorlock:node", 13);
+    const struct field *run = key ? key_field(key, "run", 3) : NULL;
+
+    return w->swarm.syncs && !node->lost && run && run->value[0] &&
+           field_is(key, "state", "ready") && field_is(key, "sync", run->value);
+}
+
 /* --- Soundness ------------------------------------------------------------
  */
 
@@ -224,8 +236,9 @@ bool soundness_allows(const struct world *w, unsigned index, enum fault fault)
     switch (fault) {
     case FAULT_NODE_KILL:
     case FAULT_NODE_POWER:
-        return is_formed(w) &&
-               (w->swarm.syncs || others_unsound(w, index) + 1 < quorum(w));
+        /* After another restart nobody sees that it was promoted. */
+        return node_is_durable(w, index) ||
+               (!(node->redis.promoted && node->lost) && may_lose(w, index));
     case FAULT_NODE_BACK:
     case FAULT_NODE_FORWARD:
     case FAULT_NODE_RACE:

@@ -29,6 +29,7 @@ void data_is_evicted(struct world *w, unsigned index);
 
 /* Whether its record says that it may vote, and is true. */
 bool node_is_ready(const struct world *w, unsigned index);
+bool node_is_durable(const struct world *w, unsigned index);
 bool clock_is_sound(const struct world *w, unsigned index);
 bool data_is_sound(const struct world *w, unsigned index);
 /* The nodes of which one or the other is not. */

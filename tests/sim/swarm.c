@@ -135,26 +135,62 @@ static void calm_down(struct swarm *s)
  */
 
 /* Faults of single nodes that it stands, and plain Redlock mostly does not. */
-static const enum fault stood[] = {
-    FAULT_NODE_KILL,     FAULT_NODE_POWER, FAULT_NODE_BACK, FAULT_NODE_EMPTY,
-    FAULT_NODE_EVERYSEC, FAULT_FLUSH,      FAULT_EVICT,     FAULT_NODE_FORWARD,
-    FAULT_NODE_RACE,     FAULT_NODE_STOP,  FAULT_PROMOTE,   FAULT_SWAP,
+static const enum fault of_clocks[] = {FAULT_NODE_BACK, FAULT_NODE_FORWARD,
+                                       FAULT_NODE_RACE, FAULT_NODE_STOP};
+static const enum fault of_data[] = {
+    FAULT_NODE_KILL, FAULT_NODE_POWER, FAULT_NODE_EMPTY, FAULT_NODE_EVERYSEC,
+    FAULT_FLUSH,     FAULT_EVICT,      FAULT_PROMOTE,    FAULT_SWAP,
 };
 
+static void draw_some(struct swarm *s, struct dice *dice,
+                      const enum fault *those, unsigned count, bool often)
+{
+    uint64_t every_ns = s->fault_ns + s->ttl_ms * MS;
+
+    for (unsigned i = 0; i < count; i++) {
+        s->every_ns[those[i]] = 0;
+        if (dice_chance(dice, often ? 600000 : 350000))
+            s->every_ns[those[i]] =
+                often ? dice_spread(dice, every_ns / 16, 4 * every_ns)
+                      : dice_spread(dice, every_ns / 2, 60 * every_ns);
+    }
+}
+
+/* Often one kind alone, and often: more than one hides what it does. */
 static void draw_stood(struct swarm *s, struct dice *dice)
 {
-    uint64_t every_ns = 2 * s->fault_ns + s->ttl_ms * MS;
+    uint64_t kind = dice_below(dice, 100);
 
-    for (unsigned i = 0; i < sizeof stood / sizeof stood[0]; i++)
-        s->every_ns[stood[i]] =
-            dice_chance(dice, 550000)
-                ? 0
-                : dice_spread(dice, every_ns, 50 * every_ns);
+    if (kind < 70)
+        draw_some(s, dice, of_clocks, sizeof of_clocks / sizeof of_clocks[0],
+                  kind < 35);
+    if (kind >= 35)
+        draw_some(s, dice, of_data, sizeof of_data / sizeof of_data[0],
+                  kind >= 70);
     /* What appendfsync always rules out, and who looks that closely. */
     if (s->syncs)
         s->every_ns[FAULT_NODE_EVERYSEC] = 0;
     if (s->level != SWARM_STRICT)
         s->every_ns[FAULT_SWAP] = 0;
+}
+
+/* Two who want the same, and cannot reach the same nodes: without that a node's
+ * fault is nobody's luck. */
+static void draw_rivals(struct swarm *s, struct dice *dice)
+{
+    static const enum fault apart[] = {FAULT_PARTITION, FAULT_FREEZE,
+                                       FAULT_SLOW_NODE, FAULT_PAUSE};
+    uint64_t every_ns = s->fault_ns + s->ttl_ms * MS;
+
+    if (s->clients < 2 && dice_chance(dice, 900000))
+        s->clients = 2 + (unsigned)dice_below(dice, 3);
+    if (s->locks > 1 && dice_chance(dice, 600000))
+        s->locks = 1;
+    if (s->think_ns > s->hold_ns && dice_chance(dice, 600000))
+        s->think_ns = s->hold_ns;
+    for (unsigned i = 0; i < sizeof apart / sizeof apart[0]; i++)
+        if (s->every_ns[apart[i]] == 0 && dice_chance(dice, 400000))
+            s->every_ns[apart[i]] = dice_spread(dice, every_ns, 40 * every_ns);
 }
 
 static void draw_group(struct swarm *s, struct dice *dice)
@@ -208,8 +244,10 @@ static void draw_level(struct swarm *s, uint64_t seed, enum swarm_choice choice,
     s->connect_timeout_ms += (uint32_t)(16 * (s->delay_ns + s->jitter_ns) / MS);
     if (s->socket_bytes < 16384)
         s->socket_bytes = 16384;
-    if (choice != SWARM_CALM)
-        draw_stood(s, &dice);
+    if (choice == SWARM_CALM)
+        return;
+    draw_stood(s, &dice);
+    draw_rivals(s, &dice);
 }
 
 void swarm_draw(struct swarm *ret_swarm, struct dice *dice,

@@ -80,7 +80,8 @@ static void kill_node(struct world *w, unsigned index, enum fault fault,
                       uint64_t ns)
 {
     node_kill(w, index, fault == FAULT_NODE_POWER);
-    if (!w->swarm.syncs)
+    w->node[index].redis.promoted = fault == FAULT_PROMOTE;
+    if (w->swarm.guarded && !node_is_durable(w, index))
         w->node[index].lost = true; /* as far as anybody can tell */
     events_plan(&w->events, w->now + ns, start_again, index, 0);
 }
@@ -203,6 +204,7 @@ void trouble_node(struct world *w, unsigned index, enum fault fault,
         break;
     case FAULT_SWAP:
         node_swap(w, index);
+        node->redis.promoted = true;
         node_taint(w, index, 0);
         node->lost = true;
         node->struck_at = w->now;

@@ -90,6 +90,11 @@ static void live(struct world *w, uint64_t acquisitions)
     uint64_t end = w->now + LIFE_NS;
     uint64_t events_max = acquisitions * EVENTS_PER_ACQUISITION;
 
+    /* They take longer, and more can be different. */
+    if (w->swarm.guarded) {
+        acquisitions = acquisitions / 4 + 1;
+        events_max /= 2;
+    }
     while (w->tally.acquisitions < acquisitions && w->now < end &&
            w->tally.events < events_max)
         next_event(w);
