@@ -46,8 +46,7 @@ static const struct verb VERBS[] = {
     {"check", "[options]", "look for what makes locks on the servers unsafe",
      VERB_CHECK, 0, NO_ARGUMENTS, verb_check},
     {"dev", "[options] [--] [COMMAND [ARG...]]",
-     "run COMMAND, or a shell, with private servers to play with", VERB_DEV, 0,
-     0, verb_dev},
+     "run COMMAND, or a shell, with private servers", VERB_DEV, 0, 0, verb_dev},
 };
 
 #define VERB_COUNT (sizeof(VERBS) / sizeof(VERBS[0]))
@@ -66,9 +65,8 @@ static int help_all(FILE *out)
           "masters\n\n",
           out);
     for (size_t i = 0; i < VERB_COUNT; i++)
-        fprintf(out, "  quorlock %-13s %-40s %s\n", VERBS[i].name,
-                VERBS[i].arguments, VERBS[i].summary);
-    fputs("\n  quorlock VERB --help    the options of a verb\n"
+        fprintf(out, "  quorlock %-13s  %s\n", VERBS[i].name, VERBS[i].summary);
+    fputs("\n  quorlock VERB --help    its arguments and options\n"
           "  quorlock --version\n\n"
           "Servers are given with -S URL, or in QUORLOCK_SERVERS.\n",
           out);

@@ -56,8 +56,8 @@ class Sound(Checks):
         before = [server.command("KEYS", "*") for server in self.servers]
         self.check(0)
         self.assertEqual(before, [["quorlock:node"]] * 3)
-        self.assertEqual(before,
-                         [server.command("KEYS", "*") for server in self.servers])
+        self.assertEqual(before, [server.command("KEYS", "*")
+                                  for server in self.servers])
 
     def test_for_people(self):
         result = self.verb("check")
@@ -99,8 +99,8 @@ class Weakened(Checks):
         servers = [self.more() for _ in range(3)]
         report = self.check(1, servers=servers)
         self.assertFalse(report["initialised"])
-        self.assertFound(report, "weakened", "only the plain level can be used.*"
-                         "quorlock init -S " + self.urls(servers))
+        self.assertFound(report, "weakened", "only the plain level can be "
+                         "used.*quorlock init -S " + self.urls(servers))
         result = self.verb("check", servers=servers)
         self.assertIn("promised: one holder at a time, as long as no node "
                       "forgets and no clock is set", result.stdout)
@@ -145,8 +145,8 @@ class Weakened(Checks):
         report = self.check(1, QUORLOCK_NODE_TIMEOUT="1ms",
                             servers=[Proxy(self, self.servers[0], delay=0.02)] +
                             self.servers[1:])
-        self.assertFound(report, "weakened", r"takes \d+\.\d ms to answer, which "
-                         r"is longer than it is waited for: use --node-timeout")
+        self.assertFound(report, "weakened", r"takes \d+\.\d ms to answer, "
+                         r"which is longer than it is waited for: use --node-timeout")
 
     def test_a_clock_that_is_off(self):
         for off, pattern in (
@@ -195,9 +195,8 @@ class Unsafe(Checks):
         self.check(1, servers=[server])
 
     def test_a_cluster(self):
-        other = self.more("--cluster-enabled", "yes", "--cluster-config-file",
-                          self.path("nodes.conf"), "--port", "7001", "--bind",
-                          "127.0.0.1")
+        other = self.more("--cluster-enabled", "yes",
+                          "--cluster-config-file", self.path("nodes.conf"))
         report = self.check(2, servers=self.servers[:2] + [other])
         self.assertFound(report, "unsafe", "runs in cluster mode")
 

@@ -136,9 +136,8 @@ class Refused(Groups):
         self.refuse(78, r"1\.sock is a replica: list a master of its own")
 
     def test_a_cluster(self):
-        other = self.more(1, "--cluster-enabled", "yes", "--cluster-config-file",
-                          self.path("nodes.conf"), "--port", "7000",
-                          "--bind", "127.0.0.1")
+        other = self.more(1, "--cluster-enabled", "yes",
+                          "--cluster-config-file", self.path("nodes.conf"))
         self.refuse(78, r"sock runs in cluster mode: use independent masters",
                     servers=self.servers[:2] + other)
 
@@ -205,8 +204,8 @@ class Refused(Groups):
 
     def test_other_limits(self):
         self.assertExit(self.init(), 0)
-        self.refuse(78, "longest ttl is 5 min 0 s\n.*nothing was changed: other "
-                    "limits need quorlock init --again", "--max-ttl", "1h")
+        self.refuse(78, "longest ttl is 5 min 0 s\n.*nothing was changed: "
+                    "other limits need quorlock init --again", "--max-ttl", "1h")
         self.refuse(78, "clock slack is 500 ms", "--clock-slack", "1s")
 
     def test_another_init_that_has_not_ended(self):
@@ -239,8 +238,8 @@ class Refused(Groups):
 
 class Lost(Groups):
     def guarded(self, name="a"):
-        result = self.quorlock("acquire", "--level", "guarded", "--ttl", "500ms",
-                               "--json", "-w", "60", name)
+        result = self.quorlock("acquire", "--level", "guarded", "--ttl",
+                               "500ms", "--json", "-w", "60", name)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)["fence"]
 

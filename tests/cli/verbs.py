@@ -321,10 +321,15 @@ class Usage(Case):
     def test_help(self):
         for args in (["--help"], ["-h"], ["run", "--help"], ["acquire", "-h"],
                      ["extend", "--help"], ["release", "--help"],
-                     ["status", "--help"], ["dev", "--help"]):
+                     ["status", "--help"], ["list", "-h"], ["init", "-h"],
+                     ["force-release", "-h"], ["members", "-h"],
+                     ["check", "-h"], ["dev", "--help"]):
             result = self.quorlock(*args)
             self.assertExit(result, 0)
             self.assertIn("quorlock", result.stdout)
+            if len(args) == 1:
+                self.assertLessEqual(
+                    max(map(len, result.stdout.splitlines())), 80)
 
     def test_version(self):
         result = self.quorlock("--version")
