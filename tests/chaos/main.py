@@ -5,7 +5,8 @@
     main.py [--seconds N] [--seed S] [--moments N] [--json FILE]
             [--acquisitions N] [PART...]
 
-PART: tools minority majority outside kill planted; all of them by default.
+PART: tools minority majority outside guarded attacks kill planted; all of them
+by default.
 """
 import argparse
 import os
@@ -15,6 +16,7 @@ import sys
 
 import attacks
 import planted
+import planted_guarded
 import report
 from contention import Contention
 from guardian import end_politely
@@ -23,7 +25,7 @@ from rounds import Rounds
 from tools import Tools
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2, "guarded": 0.15}  # of --seconds
+SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2, "guarded": 0.1}  # of --seconds
 PARTS = ["tools", *SHARE, "attacks", "kill", "planted"]
 
 
@@ -77,7 +79,8 @@ def run(part, options, programs, out):
     elif part == "attacks":
         attacks.check_all(programs, options.seed, out)
     elif part == "planted":
-        planted.check_all(options.build, programs, options.seed, out)
+        for faults in (planted, planted_guarded):
+            faults.check_all(options.build, programs, options.seed, out)
 
 
 def main():

@@ -8,6 +8,7 @@ rules of nftables in the servers' namespaces.
 
 Otherwise: loopback ports, and no partitions; `reason` says why.
 """
+import itertools
 import os
 import random
 import shutil
@@ -17,6 +18,8 @@ import subprocess
 PORT = 6379
 PROXY_PORT = 6380
 PREFIX = "10.83.17."
+SERIALS = itertools.count()
+GIVEN = set()
 
 
 class Loopback:
@@ -41,9 +44,13 @@ class Loopback:
 
 
 def free_port():
-    """One that the kernel does not give to outgoing connections."""
+    """One that the kernel does not give to outgoing connections, and that we
+    have not given to anybody yet."""
     while True:
         port = random.randrange(10000, 30000)
+        if port in GIVEN:
+            continue
+        GIVEN.add(port)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
@@ -75,8 +82,10 @@ class Namespaces:
 
     @staticmethod
     def names(count):
-        """Of the bridge's and of so many others."""
-        return [f"ql{os.getpid()}-{number}" for number in range(1 + count)]
+        """Of the bridge's and of so many others: new ones each time."""
+        serial = next(SERIALS)
+        return [f"ql{os.getpid()}-{serial}-{number}"
+                for number in range(1 + count)]
 
     def addresses(self, node):
         address = PREFIX + str(1 + node)

@@ -50,6 +50,8 @@ class Builder:
         self.includes = [ROOT / "src", ROOT / "include", build / "generated",
                          ROOT / "tests" / "chaos"]
         self.command_objects = {}
+        self.client_objects = {}
+        self.made = 0
 
     def close(self):
         self.guardian.finish()
@@ -58,7 +60,26 @@ class Builder:
         """(the name of the program with the fault, where it is)."""
         if path.startswith("src/cli/"):
             return "quorlock", self._command(path, text)
-        return "worker", self._worker(path, text)
+        return "worker", self._link("worker", [self._changed({path: text})])
+
+    def clients(self, edits):
+        """{name: program} with all of the edits (file, old, new)."""
+        texts = {}
+        for path, old, new in edits:
+            text = texts.get(path) or (ROOT / path).read_text()
+            if text.count(old) != 1:
+                raise SyntaxError(f"{path} is not what it was: mend the text "
+                                  f"of this fault: {old}")
+            texts[path] = text.replace(old, new)
+        changed = [self._changed({path: text}) for path, text in texts.items()
+                   if not path.startswith("lua/")]
+        scripts = {path: text for path, text in texts.items()
+                   if path.startswith("lua/")}
+        if scripts:
+            changed.append(self._changed(scripts))
+        self.made += 1
+        return {name: str(self._link(name, changed, f"{name}{self.made}"))
+                for name in ("worker", "swarm")}
 
     def _run(self, *words):
         done = subprocess.run([str(word) for word in words], text=True,
@@ -72,27 +93,33 @@ class Builder:
                   "-o", output)
         return output
 
-    def _worker(self, path, text):
-        """The changed object comes first, so that the archive's own member is
-        not taken."""
-        output = self.directory / "worker"
-        chaos = ROOT / "tests" / "chaos"
-        objects = [self._compile(chaos / f"{name}.c",
-                                 self.directory / f"{name}.o")
-                   for name in ("worker", "oracle")]
-        self._run(os.environ.get("CC", "cc"), *objects,
-                  self._changed(path, text),
+    def _object(self, name):
+        if name not in self.client_objects:
+            self.client_objects[name] = self._compile(
+                ROOT / "tests" / "chaos" / f"{name}.c",
+                self.directory / f"{name}.o")
+        return self.client_objects[name]
+
+    def _link(self, name, changed, output=""):
+        """The changed objects come first, so that the archive's own members
+        are not taken."""
+        output = self.directory / (output or name)
+        self._run(os.environ.get("CC", "cc"), self._object(name),
+                  self._object("oracle"), *changed,
                   self.build / "libquorlock_inside.a", "-lhiredis",
                   "-lpthread", "-o", output)
         return output
 
-    def _changed(self, path, text):
+    def _changed(self, texts):
+        """One file of C, or any number of scripts."""
+        path, text = next(iter(texts.items()))
         if not path.startswith("lua/"):
-            return self._compile(self._write(path, text),
-                                 self.directory / "changed.o")
+            source = self._write(path, text)
+            return self._compile(source, source.with_suffix(".o"))
         lua = self.directory / "lua"
         shutil.copytree(ROOT / "lua", lua, dirs_exist_ok=True)
-        (self.directory / path).write_text(text)
+        for path, text in texts.items():
+            (self.directory / path).write_text(text)
         scripts = ";".join(str(file) for file in sorted(lua.glob("*.lua")))
         generated = self.directory / "generated"
         self._run("cmake", f"-DSCRIPTS={scripts}",
