@@ -146,7 +146,8 @@ class Weakened(Checks):
                             servers=[Proxy(self, self.servers[0], delay=0.02)] +
                             self.servers[1:])
         self.assertFound(report, "weakened", r"takes \d+\.\d ms to answer, "
-                         r"which is longer than it is waited for: use --node-timeout")
+                         "which is longer than it is waited for: use "
+                         "--node-timeout")
 
     def test_a_clock_that_is_off(self):
         for off, pattern in (

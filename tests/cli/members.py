@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "support"))
-from groups import WAIT_US, Group  # noqa: E402
+from groups import Group  # noqa: E402
 from harness import PATIENCE, eventually, json, main  # noqa: E402
 
 
@@ -78,20 +78,6 @@ class Added(Group):
         self.assertEqual(self.states([other]), [("ready", "2.4", False)])
         self.assertGreaterEqual(int(self.record(other)["hw"]), hw)
 
-    def test_both_lists_are_served_and_exclude_each_other(self):
-        other = self.more()
-        new = self.servers + [other]
-        first = self.guarded("a")
-        self.assertExit(self.add(other), 0)
-        fences = [first["fence"]]
-        for servers, wrong in ((new, self.servers), (self.servers, new)):
-            report = self.guarded("a", servers=servers)
-            held = self.verb("acquire", "-n", "--level", "guarded", "--ttl",
-                             "1s", "a", servers=wrong)
-            self.assertIn(held.returncode, (1, 75), held)
-            fences.append(report["fence"])
-        self.assertEqual(fences, sorted(set(fences)))
-
     def test_a_list_that_never_was_is_refused(self):
         other = self.more()
         self.assertExit(self.add(other), 0)
@@ -101,20 +87,6 @@ class Added(Group):
         result = self.verb("acquire", "-n", "--level", "guarded", "--ttl", "1s",
                            "a", servers=[other] + [self.more()])
         self.assertNotEqual(result.returncode, 0)
-
-    def test_a_holder_goes_on_across_the_change(self):
-        run = self.start("run", "--level", "guarded", "--ttl", "1s", "b",
-                         "sh", "-c", "echo begun; read x; exit 7", stdin=-1)
-        self.assertEqual(run.stdout.readline(), "begun\n")
-        other = self.more()
-        self.assertExit(self.add(other), 0)
-        self.assertExit(self.verb("acquire", "-w", "2s", "--level", "guarded",
-                                  "--ttl", "1s", "b",
-                                  servers=self.servers + [other]), 1, "held by")
-        self.assertIsNone(run.poll())
-        run.stdin.write("\n")
-        run.stdin.flush()
-        self.assertEqual(run.wait(PATIENCE), 7)
 
     def test_the_older_list_is_retired_and_then_refused(self):
         other = self.more()
@@ -142,7 +114,7 @@ class Added(Group):
         result = self.add(two, servers=four)
         self.assertExit(result, 64, "is retired now.*\n.*add --yes")
         result = self.add(two, "--yes", servers=four)
-        self.assertExit(result, 0, r"waiting [12]\.\d s for locks of the "
+        self.assertExit(result, 0, r"waiting .* for locks of the "
                         "retired list to end; if this is interrupted, run the "
                         "same again")
         self.assertEqual(self.states(four + [two]),
@@ -152,24 +124,6 @@ class Added(Group):
         self.guarded("a", servers=four)
         self.assertExit(self.verb("acquire", "-n", "--level", "guarded",
                                   "--ttl", "1s", "a"), 78, "group")
-
-    def test_an_interrupted_wait_is_carried_on(self):
-        one, two = self.more(), self.more()
-        self.assertExit(self.add(one), 0)
-        four = self.servers + [one]
-        process = self.begin("members", "add", "--yes", two.url, servers=four)
-        eventually(lambda: "waiting" in process.stderr.readline(), "a wait")
-        process.kill()
-        process.wait()
-        before = self.records(four)
-        self.assertEqual(self.states(four), [("ready", "2.4", False)] * 4)
-        # Nobody has to be asked again, and the time has not begun anew.
-        result = self.add(two, servers=four)
-        self.assertExit(result, 0, "|waiting")
-        now = int(two.command("TIME")[0]) * 1000000
-        for record in before:
-            self.assertGreaterEqual(now + 1000000 - int(record["at"]), WAIT_US)
-        self.assertEqual(self.states(four), [("ready", "3.5", True)] * 4)
 
     def test_an_interrupted_step_is_carried_on(self):
         other, stranger = self.more(), self.more()
@@ -250,6 +204,60 @@ class Added(Group):
         self.servers[2].kill()
         result = self.add(self.more())
         self.assertExit(result, 69, r"2\.sock cannot be used: ")
+
+
+class Slower(Group):
+    """With time for what must happen meanwhile, on a busy machine."""
+    limits = ("--max-ttl", "5s", "--clock-slack", "100ms")
+
+    add = Added.add
+
+    def test_both_lists_are_served_and_exclude_each_other(self):
+        other = self.more()
+        new = self.servers + [other]
+        first = self.guarded("a")
+        self.assertExit(self.add(other), 0)
+        fences = [first["fence"]]
+        for servers, wrong in ((new, self.servers), (self.servers, new)):
+            report = self.guarded("a", ttl="5s", servers=servers)
+            held = self.verb("acquire", "-n", "--level", "guarded", "--ttl",
+                             "1s", "a", servers=wrong)
+            self.assertIn(held.returncode, (1, 75), held)
+            fences.append(report["fence"])
+        self.assertEqual(fences, sorted(set(fences)))
+
+    def test_a_holder_goes_on_across_the_change(self):
+        run = self.start("run", "--level", "guarded", "--ttl", "5s", "b",
+                         "sh", "-c", "echo begun; read x; exit 7", stdin=-1)
+        self.assertEqual(run.stdout.readline(), "begun\n")
+        other = self.more()
+        self.assertExit(self.add(other), 0)
+        self.assertExit(self.verb("acquire", "-w", "2s", "--level", "guarded",
+                                  "--ttl", "5s", "b",
+                                  servers=self.servers + [other]), 1,
+                        "held by")
+        self.assertIsNone(run.poll())
+        run.stdin.write("\n")
+        run.stdin.flush()
+        self.assertEqual(run.wait(PATIENCE), 7)
+
+    def test_an_interrupted_wait_is_carried_on(self):
+        one, two = self.more(), self.more()
+        self.assertExit(self.add(one), 0)
+        four = self.servers + [one]
+        process = self.begin("members", "add", "--yes", two.url, servers=four)
+        eventually(lambda: "waiting" in process.stderr.readline(), "a wait")
+        process.kill()
+        process.wait()
+        before = self.records(four)
+        self.assertEqual(self.states(four), [("ready", "2.4", False)] * 4)
+        # Nobody has to be asked again, and the time has not begun anew.
+        result = self.add(two, servers=four)
+        self.assertExit(result, 0, "|waiting")
+        now = int(two.command("TIME")[0]) * 1000000
+        for record in before:
+            self.assertGreaterEqual(now + 1000000 - int(record["at"]), 6200000)
+        self.assertEqual(self.states(four), [("ready", "3.5", True)] * 4)
 
 
 class Removed(Group):
