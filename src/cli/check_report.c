@@ -130,8 +130,7 @@ static void print_keeps(const struct check *check,
                         const struct admin_node *node)
 {
     static const char *const words[] = {
-        [ADMIN_KEEPS_UNKNOWN] = "what it keeps is not known (needs "
-                                "+config|get)",
+        [ADMIN_KEEPS_UNKNOWN] = "keeps what +config|get would tell",
         [ADMIN_KEEPS_NOTHING] = "keeps nothing",
         [ADMIN_KEEPS_SNAPSHOTS] = "keeps snapshots",
         [ADMIN_KEEPS_MOST] = "keeps all but the last moment",

@@ -8,52 +8,15 @@
  * what it granted is waited for. Each step leaves on the nodes how far it came,
  * so the same command carries on where it was interrupted.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/exit_code.h"
 #include "cli/group_table.h"
+#include "cli/members.h"
 #include "cli/say.h"
 #include "cli/verb.h"
-
-/* The node that comes or goes stands last in the list. */
-struct change {
-    struct operator operator;
-    bool adds;
-    bool begun;       /* an earlier call came as far as the first record */
-    unsigned members; /* of both lists: all but the last */
-    char old_cfg[QL_CFG_MAX + 1], new_cfg[QL_CFG_MAX + 1];
-    char list[QL_MEMBERS_MAX + 1]; /* the new one */
-};
-
-static struct admin_node *node_at(const struct change *change, unsigned i)
-{
-    return &change->operator.admin.node[i];
-}
-
-static const struct ql_record *record_of(const struct change *change,
-                                         unsigned i)
-{
-    return &node_at(change, i)->sight.record;
-}
-
-static const char *address_of(const struct change *change, unsigned i)
-{
-    return node_at(change, i)->address.display;
-}
-
-static struct admin_node *target_of(const struct change *change)
-{
-    return node_at(change, change->members);
-}
-
-static bool is_active(const struct ql_record *record)
-{
-    return record->state == QL_RECORD_READY ||
-           record->state == QL_RECORD_QUARANTINE;
-}
 
 /* --- Which servers -----------------------------------------------------------
  */
@@ -61,10 +24,10 @@ static bool is_active(const struct ql_record *record)
 /* The same as the last one: the same process, or the same words. */
 static int find_twin(const struct change *change)
 {
-    const struct admin_node *last = target_of(change);
+    const struct admin_node *last = change_target(change);
 
     for (unsigned i = 0; i < change->members; i++) {
-        const struct admin_node *node = node_at(change, i);
+        const struct admin_node *node = change_node(change, i);
 
         if (!strcmp(node->address.display, last->address.display) ||
             (last->sight.run_id[0] &&
@@ -100,10 +63,10 @@ static int look(struct change *change)
     change->members = admin->count - 1;
     twin = find_twin(change);
     if (twin >= 0) { /* the list may have its password */
-        struct admin_node last = *target_of(change);
+        struct admin_node last = *change_target(change);
 
-        *target_of(change) = *node_at(change, (unsigned)twin);
-        *node_at(change, (unsigned)twin) = last;
+        *change_target(change) = *change_node(change, (unsigned)twin);
+        *change_node(change, (unsigned)twin) = last;
         admin_drop(admin, (unsigned)twin);
         change->members--;
     }
@@ -120,181 +83,6 @@ static int look(struct change *change)
                        change->adds ? -1 : (int)change->members);
     return operator_refuse_unfit(&change->operator,
                                  change->adds ? -1 : (int)change->members);
-}
-
-/* --- How far it is
- * ------------------------------------------------------------ */
-
-static int refuse_member(const struct change *change, unsigned i)
-{
-    const struct ql_record *record = record_of(change, i);
-
-    if (record->state == QL_RECORD_ABSENT)
-        say("%s has no record of a group: if it is a member it has lost its "
-            "data; quorlock init, with the group's present list, sees to that",
-            address_of(change, i));
-    else if (record->state == QL_RECORD_REMOVED)
-        say("%s was removed from the group: take it off the list of servers",
-            address_of(change, i));
-    else
-        say("%s belongs to no group that this version can change: see quorlock "
-            "init",
-            address_of(change, i));
-    return EXIT_BAD_CONFIG;
-}
-
-/* The newest record of a member; NULL: said why there is none. */
-static const struct ql_record *find_newest(const struct change *change)
-{
-    struct admin_cfg newest, cfg;
-    const struct ql_record *best = NULL;
-
-    for (unsigned i = 0; i < change->members; i++) {
-        const struct ql_record *record = record_of(change, i);
-
-        if (!is_active(record) || !admin_cfg_read(&cfg, record->cfg)) {
-            refuse_member(change, i);
-            return NULL;
-        }
-        if (best && strcmp(cfg.group, newest.group)) {
-            say("%s belongs to another group than %s: its members are %s",
-                address_of(change, i), address_of(change, 0), record->members);
-            return NULL;
-        }
-        if (!best || cfg.epoch > newest.epoch) {
-            best = record;
-            newest = cfg;
-        }
-    }
-    return best;
-}
-
-static int refuse_list(const struct ql_record *newest)
-{
-    say("the list of servers is not the group's: the members are %s",
-        newest->members);
-    return EXIT_BAD_CONFIG;
-}
-
-static bool all_serve(const struct change *change, const char *cfg)
-{
-    for (unsigned i = 0; i < change->members; i++)
-        if (strcmp(record_of(change, i)->cfg, cfg))
-            return false;
-    return true;
-}
-
-/* A step that has begun is told by its list; which must be ours. */
-static int carry_on(struct change *change, const struct ql_record *newest)
-{
-    if (!admin_members_same(newest->members, change->list)) {
-        if (all_serve(change, newest->cfg) && !change->adds) {
-            say("%s is no member: the members are %s",
-                target_of(change)->address.display, newest->members);
-            return EXIT_BAD_CONFIG;
-        }
-        if (all_serve(change, newest->cfg))
-            return refuse_list(newest);
-        say("another change has begun and not ended, to the members %s: "
-            "complete that first",
-            newest->members);
-        return EXIT_BAD_CONFIG;
-    }
-    change->begun = true;
-    if (all_serve(change, newest->cfg) &&
-        !change->operator.options->quiet &&(
-            !change->adds ||
-            !strcmp(target_of(change)->sight.record.cfg, newest->cfg)))
-        say("%s is %s", target_of(change)->address.display,
-            change->adds ? "a member already" : "no member");
-    snprintf(change->old_cfg, sizeof(change->old_cfg), "%s", newest->prev);
-    snprintf(change->new_cfg, sizeof(change->new_cfg), "%s", newest->cfg);
-    return 0;
-}
-
-static int begin(struct change *change, const struct ql_record *newest,
-                 struct admin_cfg cfg)
-{
-    const struct ql_record *its = &target_of(change)->sight.record;
-
-    if (!all_serve(change, newest->cfg)) {
-        say("an earlier change has begun and not ended, to the members %s: "
-            "complete that first",
-            newest->members);
-        return EXIT_BAD_CONFIG;
-    }
-    if (!change->adds && strcmp(its->cfg, newest->cfg) &&
-        !admin_members_list(newest->members,
-                            target_of(change)->address.display)) {
-        say("%s is no member: the members are %s",
-            target_of(change)->address.display, newest->members);
-        return EXIT_BAD_CONFIG;
-    }
-    snprintf(change->old_cfg, sizeof(change->old_cfg), "%s", newest->cfg);
-    cfg.epoch++;
-    cfg.nodes = change->members + change->adds;
-    admin_cfg_write(change->new_cfg, &cfg);
-    return 0;
-}
-
-static int find_step(struct change *change)
-{
-    const struct ql_record *newest = find_newest(change);
-    unsigned before = change->members + !change->adds;
-    unsigned after = change->members + change->adds;
-    struct admin_cfg cfg;
-
-    if (!newest)
-        return EXIT_BAD_CONFIG;
-    admin_cfg_read(&cfg, newest->cfg);
-    if (cfg.nodes == after)
-        return carry_on(change, newest);
-    if (cfg.nodes == before)
-        return begin(change, newest, cfg);
-    return refuse_list(newest);
-}
-
-/* --- The node that comes
- * ------------------------------------------------------ */
-
-/* Of this group, but of a list that is not served any more. */
-static bool is_left_over(const struct change *change,
-                         const struct ql_record *record)
-{
-    struct admin_cfg its, ours;
-
-    return is_active(record) && admin_cfg_read(&its, record->cfg) &&
-           admin_cfg_read(&ours, change->new_cfg) &&
-           !strcmp(its.group, ours.group) && its.epoch < ours.epoch;
-}
-
-static int refuse_newcomer(const struct change *change)
-{
-    const struct ql_record *record = &target_of(change)->sight.record;
-
-    if (record->state == QL_RECORD_ABSENT ||
-        record->state == QL_RECORD_REMOVED || is_left_over(change, record) ||
-        (is_active(record) && !strcmp(record->cfg, change->new_cfg)))
-        return 0;
-    say("%s belongs to another group already: its members are %s. If that is "
-        "not in use any more, DEL %s there",
-        target_of(change)->address.display,
-        record->members[0] ? record->members : "not known", ADMIN_NODE_KEY);
-    return EXIT_BAD_CONFIG;
-}
-
-static int join(struct change *change)
-{
-    struct admin *admin = &change->operator.admin;
-    unsigned i = change->members;
-
-    if (is_left_over(change, record_of(change, i)) && !admin_remove(admin, i))
-        return operator_say_failed(&change->operator, i,
-                                   "not added; run the same again");
-    if (!admin_join(admin, i, record_of(change, 0), change->list))
-        return operator_say_failed(&change->operator, i,
-                                   "not added; run the same again");
-    return 0;
 }
 
 /* --- Before the step
@@ -315,7 +103,7 @@ static int refuse_unready(struct change *change)
         if (standing->verdict == QL_V_GRANTED)
             continue;
         say("%s %s (%s): every member must be ready; run the same again then",
-            address_of(change, i), ql_verdict_word(standing->verdict),
+            change_address(change, i), ql_verdict_word(standing->verdict),
             standing->text);
         code = EXIT_NO_QUORUM;
     }
@@ -326,7 +114,7 @@ static int refuse_unready(struct change *change)
 static bool is_settled(const struct change *change)
 {
     for (unsigned i = 0; i < change->members; i++)
-        if (record_of(change, i)->prev[0])
+        if (change_record(change, i)->prev[0])
             return false;
     return true;
 }
@@ -341,7 +129,7 @@ static int settle(struct change *change)
     snprintf(question, sizeof(question),
              "the list before the last change is retired now: clients that "
              "still use it will be refused. By now all must use %s",
-             record_of(change, 0)->members);
+             change_record(change, 0)->members);
     code = operator_confirm(&change->operator, question);
     for (unsigned i = 0; !code && i < change->members; i++)
         if (!admin_settle(&change->operator.admin, i))
@@ -360,11 +148,11 @@ static uint64_t left_us(const struct change *change)
     struct admin_cfg cfg;
 
     for (unsigned i = 0; i < change->members; i++) {
-        const struct ql_record *record = record_of(change, i);
+        const struct ql_record *record = change_record(change, i);
         uint64_t until =
             record->at_us +
             admin_wait_us(admin, record->max_ttl_ms, record->slack_ms);
-        uint64_t now = admin_time_now(node_at(change, i));
+        uint64_t now = admin_time_now(change_node(change, i));
 
         if (admin_cfg_read(&cfg, record->cfg) && cfg.epoch > 1 && until > now &&
             until - now > longest)
@@ -373,17 +161,10 @@ static uint64_t left_us(const struct change *change)
     return longest;
 }
 
-static int find_place(struct change *change)
-{
-    int code = find_step(change);
-
-    return code || !change->adds ? code : refuse_newcomer(change);
-}
-
 /* Returns when the step may be taken; all has been looked at then. */
 static int prepare(struct change *change)
 {
-    int code = find_place(change);
+    int code = change_find_place(change);
 
     while (!code && !change->begun) {
         uint64_t left;
@@ -398,7 +179,7 @@ static int prepare(struct change *change)
                       "locks of the retired list to end");
         code = look(change);
         if (!code)
-            code = find_place(change);
+            code = change_find_place(change);
     }
     return code;
 }
@@ -415,8 +196,8 @@ static unsigned find_first(const struct change *change)
     unsigned first = 0;
 
     for (unsigned i = 1; i < change->members; i++)
-        if (strcmp(node_at(change, i)->sight.run_id,
-                   node_at(change, first)->sight.run_id) < 0)
+        if (strcmp(change_node(change, i)->sight.run_id,
+                   change_node(change, first)->sight.run_id) < 0)
             first = i;
     return first;
 }
@@ -434,18 +215,33 @@ static int next(struct change *change, unsigned i)
  * as soon as the members do not serve its list any more. */
 static int dismiss(struct change *change)
 {
-    struct admin_node *target = target_of(change);
+    struct admin_node *target = change_target(change);
 
     if (!target->sight.reachable)
         say("%s could not be told (%s): do not put it to use elsewhere before "
             "its key %s has been deleted",
             target->address.display, ql_verdict_word(target->verdict),
             ADMIN_NODE_KEY);
-    else if (is_left_over(change, &target->sight.record) &&
+    else if (change_left_over(change, &target->sight.record) &&
              !admin_remove(&change->operator.admin, change->members))
         return operator_say_failed(&change->operator, change->members,
                                    "not told that it is removed; run the same "
                                    "again");
+    return 0;
+}
+
+static int join(struct change *change)
+{
+    struct admin *admin = &change->operator.admin;
+    unsigned i = change->members;
+
+    if (change_left_over(change, change_record(change, i)) &&
+        !admin_remove(admin, i))
+        return operator_say_failed(&change->operator, i,
+                                   "not added; run the same again");
+    if (!admin_join(admin, i, change_record(change, 0), change->list))
+        return operator_say_failed(&change->operator, i,
+                                   "not added; run the same again");
     return 0;
 }
 
@@ -530,13 +326,13 @@ static int retire(struct change *change)
     code = operator_refuse_unfit(operator, - 1);
     if (code)
         return code;
-    newest = find_newest(change);
+    newest = change_newest(change);
     if (!newest)
         return EXIT_BAD_CONFIG;
     admin_cfg_read(&cfg, newest->cfg);
     if (cfg.nodes != change->members)
-        return refuse_list(newest);
-    if (!all_serve(change, newest->cfg)) {
+        return change_refuse_list(newest);
+    if (!change_all_serve(change, newest->cfg)) {
         say("the last change has not ended, to the members %s: complete that "
             "first",
             newest->members);
