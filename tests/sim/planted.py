@@ -19,7 +19,7 @@ import planted_guarded
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ACQUISITIONS = "150000"
-GUARDED_ACQUISITIONS = "40000"
+GUARDED_ACQUISITIONS = "30000"
 
 FAULTS = [
     # name, file, what stands there, what shall

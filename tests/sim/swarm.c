@@ -232,9 +232,9 @@ static void draw_level(struct swarm *s, uint64_t seed, enum swarm_choice choice,
     uint64_t chance = dice_below(&dice, 100);
 
     s->level = level != SWARM_EACH ? level
-               : chance < 50       ? SWARM_PLAIN
-               : chance < 75       ? SWARM_GUARDED
-               : chance < 90       ? SWARM_STRICT
+               : chance < 60       ? SWARM_PLAIN
+               : chance < 80       ? SWARM_GUARDED
+               : chance < 92       ? SWARM_STRICT
                                    : SWARM_MIXED;
     s->guarded = s->level != SWARM_PLAIN;
     if (!s->guarded)
