@@ -89,7 +89,7 @@ class Contention:
                 looked_s = time.monotonic()
                 self._look_at_keys()
                 if self.watch and (self._judge().real
-                                   or self._tokens().problems()):
+                                   or self._token_problems()):
                     break
             time.sleep(TICK_S)
 
@@ -211,6 +211,10 @@ class Contention:
     def _tokens(self):
         return Tokens(self.sections, self.world.oracle.stale_fences())
 
+    def _token_problems(self):
+        return [] if self.profile.level == "plain" else (
+            self._tokens().problems())
+
     def _faults_at(self, at_ns):
         """Those that an overlap at that time can come of."""
         return [fault for begin_ns, end_ns, fault in self.faults
@@ -251,8 +255,7 @@ class Contention:
             self.problems.append("somebody never got a lock")
         gaps = gaps_ns(self.sections) or [0]
         tokens = self._tokens()
-        if self.profile.level != "plain":
-            self.problems += tokens.problems()
+        self.problems += self._token_problems()
         commands = [one for one in self.world.contenders if one.is_command]
         return {
             "profile": self.profile.name,

@@ -25,7 +25,8 @@ from rounds import Rounds
 from tools import Tools
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2, "guarded": 0.1}  # of --seconds
+# Of --seconds.
+SHARE = {"minority": 0.45, "majority": 0.2, "outside": 0.2, "guarded": 0.1}
 PARTS = ["tools", *SHARE, "attacks", "kill", "planted"]
 
 

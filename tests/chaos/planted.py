@@ -62,7 +62,7 @@ class Builder:
             return "quorlock", self._command(path, text)
         return "worker", self._link("worker", [self._changed({path: text})])
 
-    def clients(self, edits):
+    def clients(self, edits, names):
         """{name: program} with all of the edits (file, old, new)."""
         texts = {}
         for path, old, new in edits:
@@ -79,7 +79,7 @@ class Builder:
             changed.append(self._changed(scripts))
         self.made += 1
         return {name: str(self._link(name, changed, f"{name}{self.made}"))
-                for name in ("worker", "swarm")}
+                for name in names}
 
     def _run(self, *words):
         done = subprocess.run([str(word) for word in words], text=True,
@@ -148,8 +148,9 @@ class Builder:
         self._run(os.environ.get("CC", "cc"),
                   *[changed if name == pathlib.Path(path).name else file
                     for name, file in self.command_objects.items()],
+                  self.build / "src" / "admin" / "libquorlock_admin.a",
                   f"-L{self.build}", f"-Wl,-rpath,{self.build}", "-lquorlock",
-                  "-ljansson", "-o", output)
+                  "-lhiredis", "-ljansson", "-o", output)
         return output
 
 

@@ -84,7 +84,8 @@ def check_all(build, programs, seed, report):
     try:
         for what, attack, edits in FAULTS:
             try:
-                faulty = {**programs, **builder.clients(edits)}
+                names = ["worker", "swarm"] if attack == CROWD else ["worker"]
+                faulty = {**programs, **builder.clients(edits, names)}
             except SyntaxError as error:
                 found[what] = f"does not compile, or has changed:\n{error}", ""
                 continue
