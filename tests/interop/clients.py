@@ -82,7 +82,8 @@ class Running:
         self.process = subprocess.Popen(
             command, cwd=cwd, text=True, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, "QUORLOCK_SERVERS": servers.list},
+            env={**os.environ, "QUORLOCK_SERVERS": servers.list,
+                 "QUORLOCK_LEVEL": "plain"},
             preexec_fn=real.die_with_parent)
 
     def expect_line(self, expected):

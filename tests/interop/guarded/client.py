@@ -60,7 +60,7 @@ class Node:
         else:
             host, port = path.rsplit(":", 1)
             self.socket, address = socket.socket(), (host, int(port))
-        self.socket.settimeout(10)
+        self.socket.settimeout(60)
         self.socket.connect(address)
         self.replies = self.socket.makefile("rb")
         self.seen = 0  # the largest number that it has answered
@@ -179,8 +179,10 @@ class Lock:
             node.run, self.token, f"{self.token} python", self.ttl_ms, p, low,
             high, self.linger_ms(), KEEP_MS, node.seen, 0))
 
-    def attempt(self):
+    def attempt(self, second=False):
         start_s = now_s()
+        if not self.window():
+            return False
         answers = self.acquire_on(self.nodes)
         votes = {node: answer[2] for node, answer in answers.items()
                  if answer[0] == 1}
@@ -203,6 +205,8 @@ class Lock:
             return True
         self.fence = 0
         self.release()
+        if not second and any(a[0] == -2 for a in answers.values()):
+            return self.attempt(second=True)
         return False
 
     def validity(self, start_s):
