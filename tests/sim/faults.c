@@ -222,6 +222,35 @@ void faults_start(struct world *w)
             plan_next(w, (enum fault)i);
 }
 
+static void strike_node(struct world *w, uint64_t fault, uint64_t node)
+{
+    uint64_t ns = some_time(w);
+
+    if (w->calm || !soundness_allows(w, (unsigned)node, (enum fault)fault))
+        return;
+    w->tally.fault[fault]++;
+    trouble_node(w, (unsigned)node, (enum fault)fault, ns);
+}
+
+void faults_tempt(struct world *w, unsigned nodes)
+{
+    unsigned node = some_node(w);
+    enum fault fault = (enum fault)dice_below(&w->dice, FAULTS);
+    unsigned tries = 0;
+
+    if (w->calm)
+        return;
+    while (!(nodes >> node & 1))
+        node = (node + 1) % w->swarm.nodes;
+    while (tries++ < FAULTS &&
+           (!swarm_stands(fault) || w->swarm.every_ns[fault] == 0))
+        fault = (enum fault)((fault + 1) % FAULTS);
+    if (tries <= FAULTS)
+        events_plan(&w->events,
+                    w->now + 1 + dice_below(&w->dice, w->swarm.hold_ns / 4),
+                    strike_node, fault, node);
+}
+
 void faults_end(struct world *w)
 {
     w->calm = true;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/time.h"
+#include "faults.h"
 #include "redis/inner.h"
 #include "soundness.h"
 #include "world.h"
@@ -182,6 +183,21 @@ void oracle_check(struct world *w)
 /* --- Looking at a client ---------------------------------------------------
  */
 
+/* Faults strike where they would do most harm, more often than elsewhere. */
+static void tempt(struct world *w, const struct lock_record *lock,
+                  const struct handle *handle)
+{
+    unsigned nodes = 0, count = 0;
+
+    for (unsigned i = 0; i < w->swarm.nodes; i++)
+        if (node_key(w, i, lock->name, handle->ql->token)) {
+            nodes |= 1u << i;
+            count++;
+        }
+    if (count == w->swarm.nodes / 2 + 1 && dice_chance(&w->dice, 400000))
+        faults_tempt(w, nodes);
+}
+
 static void new_validity(struct world *w, struct handle *handle,
                          uint64_t left_ns)
 {
@@ -203,6 +219,8 @@ static void new_validity(struct world *w, struct handle *handle,
     assert(lock->holders < HOLDERS_MAX);
     lock->holder[lock->holders++] = handle;
     handle->counted = true;
+    if (w->swarm.guarded)
+        tempt(w, lock, handle);
 }
 
 /* The attempt is over when the machine goes on without it. */

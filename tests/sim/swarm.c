@@ -142,6 +142,17 @@ static const enum fault of_data[] = {
     FAULT_FLUSH,     FAULT_EVICT,      FAULT_PROMOTE,    FAULT_SWAP,
 };
 
+bool swarm_stands(enum fault fault)
+{
+    for (unsigned i = 0; i < sizeof of_clocks / sizeof of_clocks[0]; i++)
+        if (of_clocks[i] == fault)
+            return true;
+    for (unsigned i = 0; i < sizeof of_data / sizeof of_data[0]; i++)
+        if (of_data[i] == fault)
+            return true;
+    return false;
+}
+
 static void draw_some(struct swarm *s, struct dice *dice,
                       const enum fault *those, unsigned count, bool often)
 {
@@ -189,8 +200,9 @@ static void draw_rivals(struct swarm *s, struct dice *dice)
     if (s->think_ns > s->hold_ns && dice_chance(dice, 600000))
         s->think_ns = s->hold_ns;
     for (unsigned i = 0; i < sizeof apart / sizeof apart[0]; i++)
-        if (s->every_ns[apart[i]] == 0 && dice_chance(dice, 400000))
-            s->every_ns[apart[i]] = dice_spread(dice, every_ns, 40 * every_ns);
+        if (s->every_ns[apart[i]] == 0 && dice_chance(dice, 500000))
+            s->every_ns[apart[i]] =
+                dice_spread(dice, every_ns / 8, 20 * every_ns);
 }
 
 static void draw_group(struct swarm *s, struct dice *dice)

@@ -78,6 +78,9 @@ enum swarm_level {
     SWARM_ATTACKED, /* what GUARDED stands, and all clients plain: to compare */
 };
 
+/* A fault of single nodes that the guarded level stands. */
+bool swarm_stands(enum fault fault);
+
 struct swarm {
     unsigned nodes, clients, locks, handles;
 
