@@ -17,7 +17,9 @@ SWARM_SIZE = 16
 TICK_S = 0.005
 HANG_S = 60
 MARGIN_MS = 1000  # so long after its ttl no key may be left
-RECORD_MS = 86400000 + 60000  # a lease record may stay for a day
+# A lease record may stay for a day; longer, if it was released while the clock
+# was ahead.
+RECORD_MS = 86400000 + 60000 + max(STEPS_MS)
 CAUSE_S = 4       # an overlap so long after a fault can come of it
 
 
@@ -34,7 +36,7 @@ class Contention:
         self.faults = []  # (begin_ns, end_ns, Fault)
         self.begun = []
         self.events = []
-        self.endless = 0  # keys seen with no end, or too late a one
+        self.endless = []  # keys seen with no end, or too late a one
         self.skipped = 0  # faults that would have left the fault model
         self.world = World(programs, seed, WORKERS + COMMANDS,
                            self.profile.level)
@@ -136,9 +138,10 @@ class Contention:
                 keys = node.keys(timeout_s=5)
             except (OSError, RuntimeError):
                 continue  # it is starting
-            self.endless += sum(
-                left_ms == -1 or left_ms > self._longest_ms(name)
-                for name, left_ms in keys.items() if name != NODE_RECORD)
+            self.endless += [
+                f"{name} on node {node.index}, for {left_ms} ms"
+                for name, left_ms in keys.items() if name != NODE_RECORD
+                and (left_ms == -1 or left_ms > self._longest_ms(name))]
 
     def _longest_ms(self, name):
         """A clock may have gone back since, within the slack."""
@@ -197,8 +200,9 @@ class Contention:
         if keys:
             self.problems.append(f"keys left behind: {keys}")
         if self.endless:
-            self.problems.append(f"{self.endless} times a key was seen that "
-                                 "would outlive the ttl")
+            self.problems.append(f"{len(self.endless)} times a key was seen "
+                                 "that would outlive the ttl: "
+                                 + "; ".join(self.endless[:3]))
 
     # --- judgement ----------------------------------------------------
 

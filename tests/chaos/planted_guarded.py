@@ -46,9 +46,9 @@ FAULTS = [
        "if was.state == 'ready' then")]),
     ("a number is as large as was proposed", CROWD,
      [(ACQUIRE, "f = p > base and p or base + 1", "f = p")]),
-    ("a majority of unlike numbers is a token", CROWD,
-     [("src/core/fence.c", "        if (count >= m->rules->quorum)",
-       "        if (count >= 1)")]),
+    ("a number may be that of the holder before", CROWD,
+     [(ACQUIRE, "f = p > base and p or base + 1",
+       "f = p > base and p or base")]),
 ]
 
 

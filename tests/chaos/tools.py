@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from schedule import Fault
+from standing import LEASES
 from world import World
 
 PATIENCE_S = 30
@@ -103,6 +104,19 @@ class Tools:
 
     def fault_evict(self):
         assert not self._keys_after("evict")
+
+    def _pair_after(self, kind):
+        lease = LEASES + "{chaos-0}"
+        self.node.command("MSET", "chaos-0", 1, lease, 1)
+        self._begin(kind)
+        self._end()
+        return list(self.node.keys())
+
+    def fault_evict_key(self):
+        assert self._pair_after("evict key") == [LEASES + "{chaos-0}"]
+
+    def fault_evict_lease(self):
+        assert self._pair_after("evict lease") == ["chaos-0"]
 
     def fault_power_loss(self):
         self.node.command("SET", "before", 1)
