@@ -153,7 +153,9 @@ static void make_acquire(struct pair *p)
     add_value(p);
     add_ttl(p);
     if (dice_chance(&p->dice, 700000))
-        add_time(p, (int64_t)dice_below(&p->dice, 600000));
+        /* Not near the slack: an error does not tell when it was. */
+        add_time(p, (int64_t)dice_below(&p->dice, 400000) +
+                        (mostly(p) ? 0 : 600000));
     else
         add_fence(p);
     add_band(p);
@@ -269,10 +271,12 @@ static void add_lease(struct pair *p)
     uint64_t fence = largest + dice_below(&p->dice, 5) - 2;
 
     end_us += dice_chance(&p->dice, 500000) ? 3600000000 : -3600000000;
-    snprintf(text, sizeof text, "%s %lld %llu %s",
+    /* What comes behind the state is a number, or a token that looks so. */
+    snprintf(text, sizeof text, "%s %lld %llu %s%s",
              tokens[dice_below(&p->dice, 3)], (long long)end_us,
              (unsigned long long)fence,
-             dice_chance(&p->dice, 700000) ? "held" : "released");
+             dice_chance(&p->dice, 700000) ? "held" : "released",
+             mostly(p) ? " 0" : "");
     if (!mostly(p))
         text[dice_below(&p->dice, strlen(text))] =
             "x 9\0"[dice_below(&p->dice, 4)];
