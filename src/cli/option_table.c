@@ -62,7 +62,7 @@ const struct option_row OPTION_TABLE[] = {
      "how long one node is waited for (50ms)",
      TALKERS, OPTION_DURATION, AT(node_timeout_ms), 1, 60000},
     {0, "level", "plain|guarded|strict", "QUORLOCK_LEVEL",
-     "how much is done for safety (plain)",
+     "how much is done for safety (guarded)",
      LOCKERS, OPTION_CHOICE, AT(level), 0, 0},
     {0, "lock-delay", "TIME", NULL,
      "how much longer it stays locked if we end without releasing",

@@ -33,7 +33,7 @@ void options_init(struct options *options)
         .kill_after_ms = OPTION_UNSET,
         .conflict_code = EXIT_HELD,
         .nodes = 5,
-        .level = LEVEL_PLAIN,
+        .level = LEVEL_GUARDED,
         .max_ttl_ms = OPTION_UNSET,
         .clock_slack_ms = OPTION_UNSET,
     };
