@@ -294,6 +294,10 @@ static int complete(struct init *init)
     unsigned needed = count_of(init) - operator->admin.quorum + 1;
     int code = refuse_limits(init);
 
+    /* Another init may be at work, and a node that was looked at first have a
+     * record by now. */
+    if (!code && init->absent > 0)
+        code = look(init);
     if (code)
         return code;
     for (unsigned i = 0; i < count_of(init); i++)
