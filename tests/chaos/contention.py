@@ -6,7 +6,7 @@ import time
 
 from contender import Command, Swarm, Worker
 from oracle import RELEASE, RESULT, STALE, Judge, Tokens, gaps_ns
-from schedule import OUTSIDE, PROFILES, STEPS_MS, Schedule
+from schedule import NODES, OUTSIDE, PROFILES, STEPS_MS, Schedule
 from standing import FORGETFUL, NODE_RECORD
 from world import World
 
@@ -103,8 +103,9 @@ class Contention:
 
     def _begin(self, order, fault):
         at_ns = time.monotonic_ns()
-        if self.profile.level != "plain" and not self.world.standing.allows(
-                fault, self._forgetful()):
+        if (self.profile.level != "plain"
+                and self.profile.nodes_at_once < NODES
+                and not self.world.standing.allows(fault, self._forgetful())):
             self.skipped += 1
             return
         if self.world.begin(fault) is False:
@@ -225,7 +226,7 @@ class Contention:
                 if begin_ns <= at_ns <= end_ns + CAUSE_S * 10**9]
 
     def _is_outside(self, at_ns):
-        return self.profile.name == "outside" and any(
+        return self.profile.name in ("outside", "clocks") and any(
             fault.kind in OUTSIDE or fault.kind == "crash"
             for fault in self._faults_at(at_ns))
 
