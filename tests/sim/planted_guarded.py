@@ -2,7 +2,10 @@
 """The faults of the guarded level that planted.py plants: the checks of its
 scripts, one at a time, and its traps. Each: a name, the level of the worlds
 that must notice, and places: a file (or several, which have the same), what
-stands there, what shall."""
+stands there, what shall.
+
+FAULTS are planted by the tests. MORE take more worlds than the tests have time
+for; they are planted by their names."""
 
 VOTING = ("lua/guarded_acquire.lua", "lua/guarded_confirm.lua",
           "lua/guarded_extend.lua")
@@ -16,7 +19,7 @@ NODE = "lua/node.lua"
 FAULTS = [
     # --- Which node may vote
     ("a node without a record votes", "guarded", [
-        (VOTING, "return {-1, now, 'missing'}", "return nil, 0, 1e15")]),
+        (VOTING, "return {-1, now, 'missing'}", "return nil, 0, 1e15, 0, 0")]),
     ("a node in quarantine votes", "guarded", [
         (VOTING, "if node[1] ~= 'ready' or run == '' or run ~= node[4] then",
          "if false then"),
@@ -29,7 +32,8 @@ FAULTS = [
          "        ql_say(j, i, QL_V_GRANTED",
          "if (record->run[0]) {\n        ql_say(j, i, QL_V_GRANTED")]),
     ("strict is not", "strict", [
-        (VOTING, "if strict == '1' and run ~=", "if strict == '2' and run ~=")]),
+        (VOTING, "if strict == '1' and run ~=",
+         "if strict == '2' and run ~=")]),
 
     # --- Clocks
     ("a clock may be ahead", "guarded", [
@@ -52,7 +56,8 @@ FAULTS = [
         ("src/guard/timebase.c", "if (high - low > 2 * slack_us)",
          "slack_us *= 3;\n    if (high - low > 2 * slack_us)")]),
     ("the band goes by one node's clock", "guarded", [
-        ("src/guard/timebase.c", "low = at_rank(base, below - unknown, now_ns);",
+        ("src/guard/timebase.c",
+         "low = at_rank(base, below - unknown, now_ns);",
          "low = at_rank(base, base->nodes - unknown - 1, now_ns);"),
         ("src/guard/timebase.c", "high = at_rank(base, above, now_ns);",
          "high = low;")]),
@@ -75,7 +80,8 @@ FAULTS = [
         (EXTEND, "(plain and not ours) or (live and owner ~= token)",
          "(plain and not ours)")]),
     ("extend does not extend the lease", "guarded", [
-        (EXTEND, "now + (ttl + linger) * 1000, f", "ends or now + 1, f")]),
+        (EXTEND, "local lasts = now + (ttl + linger) * 1000",
+         "local lasts = 0")]),
     ("a repaired lease is counted", "guarded", [
         (EXTEND, "return {code, now, f}", "return {1, now, f}")]),
     ("release takes a lease that is another's", "guarded", [
@@ -98,7 +104,7 @@ FAULTS = [
         (ACQUIRE, "f = p > base and p or base + 1",
          "f = p > base and p or base")]),
     ("a lost record's number is 0", "guarded", [
-        (ACQUIRE, "local base = f or hw", "local base = f or 0")]),
+        (VOTING, "math.max(f or hw, floor)", "math.max(f or 0, floor)")]),
     ("the largest number is not kept", "guarded", [
         (ACQUIRE, "if f > hw then", "if false then"),
         (CONFIRM, "if f > hw then", "if false then"),
@@ -115,10 +121,10 @@ FAULTS = [
     ("confirm answers what it was sent", "guarded", [
         (CONFIRM, "return {1, now, f}", "return {1, now, m}")]),
     ("confirm does not raise the number", "guarded", [
-        (CONFIRM, "string.format('%s %.0f %.0f held%s', owner, ends, f, earlier)",
+        (CONFIRM, "lease(owner, ends, f, bar, earlier)",
          "record")]),
     ("a node whose number is larger is given back", "guarded", [
-        (EXTEND, "or (f or hw) > t ", "")]),
+        (EXTEND, "or base > t ", "")]),
     ("extend takes any number for ours", "guarded", [
         ("src/core/extend.c", "m->fence == 0 || ev->fence == m->fence",
          "true")]),
@@ -156,3 +162,22 @@ FAULTS = [
         ("src/client/watch.c", "bool all = is_at_odds(client);",
          "bool all = client == NULL && is_at_odds(client);")]),
 ]
+
+# Noticed within a few worlds.
+_QUICK = {
+    "a node without a record votes",
+    "a node in quarantine votes",
+    "a restarted node votes",
+    "strict is not",
+    "a lease does not linger",
+    "the plain key is not looked at",
+    "a quarantine is over at once",
+    "the number is the proposal",
+    "nobody is told that a holder died",
+    "release takes a lease that is another's",
+    "looking puts off what is to be done",
+    "clocks that were put right are not seen",
+}
+
+MORE = [fault for fault in FAULTS if fault[0] not in _QUICK]
+FAULTS = [fault for fault in FAULTS if fault[0] in _QUICK]
