@@ -29,31 +29,49 @@ local function fault(what)
 end
 
 -- A lease record is '<token> <end of the lease in our TIME, in microseconds>
--- <number> <held or released>', and behind that, each after a space, the tokens
--- of earlier holders whose leases ended without a release, while nobody who was
--- told of them has released. Returns nothing if the text is not one.
+-- <number> <held or released> <until>', and behind that, each after a space,
+-- the tokens of earlier holders whose leases ended without a release, while
+-- nobody who was told of them has released. until is the largest end of a lease
+-- that another took over without a release: if our clock was ahead then, that
+-- holder may still be there when it is right again, whoever has released since.
+-- Returns nothing if the text is not one.
 local function read_lease(text)
-    local owner, ends, f, state, earlier =
-        string.match(text, '^(%S+) (%d+) (%d+) (%l+)(.*)$')
-    ends, f = number(ends), number(f)
-    if ends and f and f > 0 and (state == 'held' or state == 'released') and
+    local owner, ends, f, state, bar, earlier =
+        string.match(text, '^(%S+) (%d+) (%d+) (%l+) (%d+)(.*)$')
+    ends, f, bar = number(ends), number(f), number(bar)
+    if ends and f and f > 0 and bar and
+       (state == 'held' or state == 'released') and
        (earlier == '' or string.find(earlier, '^ %S')) then
-        return owner, ends, f, state, earlier
+        return owner, ends, f, state, bar, earlier
     end
+end
+
+local function lease(token, ends, f, bar, earlier)
+    return string.format('%s %.0f %.0f held %.0f%s', token, ends, f, bar,
+                         earlier)
+end
+
+-- The largest number that the lock may have had. Without a record: not larger
+-- than hw. floor is what hw was made when the node became ready; a record with
+-- a smaller number came back with old data, and is as good as missing.
+local function largest(f, hw, floor)
+    return math.max(f or hw, floor)
 end
 
 -- Whether this node may vote. It was declared ready for one life of the server
 -- process, its run_id: restarted, flushed, or promoted from a replica it may
--- have forgotten who holds what. Returns the reply that says why not, or nil
--- and the node's largest number and how far its clock may be off in us.
+-- have forgotten who holds what. Returns the reply that says why not, or nil,
+-- the node's largest number, how far its clock may be off in us, its floor, and
+-- the number that all new ones are above.
 local function refusal(key, now, cfg, run, seen, strict, ttl)
     local node = redis.call('HMGET', key, 'state', 'cfg', 'prev', 'run', 'hw',
-                            'max_ttl_ms', 'slack_ms')
+                            'max_ttl_ms', 'slack_ms', 'floor', 'least')
     local hw, max_ttl, slack = number(node[5]), number(node[6]), number(node[7])
+    local floor, least = number(node[8] or '0'), number(node[9] or '0')
     if not node[1] then
         return {-1, now, 'missing'}
     end
-    if not (hw and max_ttl and slack) then
+    if not (hw and max_ttl and slack and floor and least) then
         return fault('the node record cannot be read')
     end
     if cfg == '' or (cfg ~= node[2] and cfg ~= node[3]) then
@@ -75,7 +93,7 @@ local function refusal(key, now, cfg, run, seen, strict, ttl)
     if ttl > max_ttl then
         return {-1, now, 'ttl'}
     end
-    return nil, hw, slack * 1000
+    return nil, hw, slack * 1000, floor, least
 end
 
 -- --- End of what is shared ------------------------------------------------
@@ -87,7 +105,8 @@ local m, seen = number(ARGV[4]), number(ARGV[5])
 if not (m and seen) then
     return fault('an argument is not a number')
 end
-local no, hw = refusal(KEYS[2], now, ARGV[1], ARGV[2], seen, ARGV[6], 0)
+local no, hw, _, floor = refusal(KEYS[2], now, ARGV[1], ARGV[2], seen, ARGV[6],
+                                 0)
 if no then
     return no
 end
@@ -99,18 +118,19 @@ local record = redis.call('GET', KEYS[1])
 if not record then
     return {0, now, '', 0}
 end
-local owner, ends, f, state, earlier = read_lease(record)
+local owner, ends, f, state, bar, earlier = read_lease(record)
 if not owner then
     return fault('the lease record cannot be read')
 end
 if owner ~= ARGV[3] or state ~= 'held' or now >= ends then
     return {0, now, '', 0}
 end
+if f < floor then
+    return {0, now, '', 0}
+end
 if m > f then
     f = m
-    redis.call('SET', KEYS[1],
-               string.format('%s %.0f %.0f held%s', owner, ends, f, earlier),
-               'KEEPTTL')
+    redis.call('SET', KEYS[1], lease(owner, ends, f, bar, earlier), 'KEEPTTL')
 end
 -- Records expire; the largest number of them all must not be forgotten.
 if f > hw then

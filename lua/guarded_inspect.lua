@@ -14,12 +14,12 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
 -- '<token> <end of the lease in our TIME, in microseconds> <number> <held or
--- released>', and holders who did not release. With more than 16 digits a
--- number would not be exact.
+-- released> <until>', and holders who did not release. With more than 16 digits
+-- a number would not be exact.
 local record = redis.call('GET', KEYS[2])
 local owner, ends, f, state = '', 0, 0, ''
 if record then
-    owner, ends, f, state = string.match(record, '^(%S+) (%d+) (%d+) (%l+)')
+    owner, ends, f, state = string.match(record, '^(%S+) (%d+) (%d+) (%l+) %d+')
     if not owner or #ends > 16 or #f > 16 or
        (state ~= 'held' and state ~= 'released') then
         return redis.error_reply('ERR quorlock: the lease record cannot be ' ..

@@ -16,13 +16,13 @@ local now = time[1] * 1000000 + time[2]
 local token = ARGV[1]
 
 -- '<token> <end of the lease in our TIME, in microseconds> <number> <held or
--- released>', and holders who did not release. A record that cannot be read is
--- left alone: it grants nothing.
+-- released> <until>', and holders who did not release. A record that cannot be
+-- read is left alone: it grants nothing.
 local record = redis.call('GET', KEYS[2])
-local owner, ends, f, state, earlier
+local owner, ends, f, state, bar, earlier
 if record then
-    owner, ends, f, state, earlier =
-        string.match(record, '^(%S+) (%d+) (%d+) (%l+)(.*)$')
+    owner, ends, f, state, bar, earlier =
+        string.match(record, '^(%S+) (%d+) (%d+) (%l+) (%d+)(.*)$')
 end
 local live = state == 'held' and #ends <= 16 and now < tonumber(ends)
 
@@ -39,7 +39,7 @@ local record_ours = state == 'held' and owner == token
 if record_ours then
     local keep = string.find(ARGV[2], '^0*$') and '1' or ARGV[2]
     redis.call('SET', KEYS[2],
-               string.format('%s %.0f %s released%s', token, now, f,
+               string.format('%s %.0f %s released %s%s', token, now, f, bar,
                              ARGV[3] == '1' and '' or earlier),
                'PX', keep)
 end

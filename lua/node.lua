@@ -47,13 +47,14 @@ local function larger_hw(hw)
     return digits(math.max(number(hw) or 0, number(was.hw) or 0))
 end
 
--- A record from nothing.
+-- A record from nothing. floor: lease records that are older than it, and have
+-- smaller numbers, are as good as missing.
 local function write(state, cfg, prev, max_ttl, slack, run, q_run, ref, members,
                      hw)
     set('cfg', cfg, 'prev', prev, 'run', run, 'state', state,
         'hw', larger_hw(hw), 'max_ttl_ms', max_ttl, 'slack_ms', slack,
         'at', digits(now), 'ref', ref, 'q_run', q_run, 'sync', '',
-        'members', members)
+        'members', members, 'floor', larger_hw(hw))
 end
 
 -- How many arguments each verb has, and which of them are numbers.
@@ -118,7 +119,7 @@ function verb.ready(cfg, run, ref, hw, D, sync)
     end
     if at and now - at >= number(D) and number(ref) - since >= number(D) then
         set('state', 'ready', 'run', run, 'hw', larger_hw(hw), 'sync', sync,
-            'at', digits(now))
+            'at', digits(now), 'floor', larger_hw(hw))
     end
 end
 

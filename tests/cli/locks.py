@@ -366,7 +366,7 @@ class Forced(Locks):
                                      "a").stdout)["fence"]
         self.assertEqual(self.force("--yes", "a").returncode, 0)
         self.assertEqual(self.servers[0].command(
-            "GET", "quorlock:lock:{a}").split()[2:], [str(first), "released"])
+            "GET", "quorlock:lock:{a}").split()[2:4], [str(first), "released"])
         result = self.verb("acquire", "--level", "guarded", "--json", "a")
         self.assertExit(result, 0)
         report = json.loads(result.stdout)

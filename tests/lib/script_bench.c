@@ -250,10 +250,12 @@ const char *bench_field(struct bench *bench, const char *field)
 void bench_put_lease(struct bench *bench, const char *token, int64_t ms,
                      const char *f, const char *state)
 {
+    int word = (int)strcspn(state, " ");
     char text[256];
 
-    snprintf(text, sizeof(text), "%s %lld %s %s", token,
-             (long long)bench_now_us(bench) + ms * 1000, f, state);
+    snprintf(text, sizeof(text), "%s %lld %s %.*s 0%s", token,
+             (long long)bench_now_us(bench) + ms * 1000, f, word, state,
+             state + word);
     bench_do(bench, "SET", LEASE, text, "PX", "900000", NULL);
 }
 
@@ -265,14 +267,14 @@ void bench_put_lock(struct bench *bench, const char *value)
 const char *bench_lease(struct bench *bench)
 {
     static char out[256];
-    char owner[64], f[24], how[80];
-    unsigned long long ends;
+    char owner[64], f[24], how[16], earlier[80] = "";
+    unsigned long long ends, until;
 
     bench_do(bench, "GET", LEASE, NULL);
-    if (sscanf(bench->said, "'%63s %llu %23s %79[a-z ]", owner, &ends, f,
-               how) != 4)
+    if (sscanf(bench->said, "'%63s %llu %23s %15s %llu%79[a-z ]", owner, &ends,
+               f, how, &until, earlier) < 5)
         return "none";
-    snprintf(out, sizeof(out), "%s %s %s", owner, f, how);
+    snprintf(out, sizeof(out), "%s %s %s%s", owner, f, how, earlier);
     return out;
 }
 

@@ -63,13 +63,13 @@ const char *bench_do(struct bench *bench, ...) __attribute__((sentinel));
 /* A field of the node's record, "" if it is missing. */
 const char *bench_field(struct bench *bench, const char *field);
 /* The lock's plain key; and its lease record: "<token> <now + ms> <f>
- * <state>". Both live for a quarter of an hour. */
+ * <state> 0". Both live for a quarter of an hour. */
 void bench_put_lock(struct bench *bench, const char *value);
 void bench_put_lease(struct bench *bench, const char *token, int64_t ms,
                      const char *f, const char *state);
 /* The lock as "tok" has it, with the number f. */
 void bench_put_held(struct bench *bench, const char *f);
-/* What its record says, but for the time: "tok 7 held", "tok 7 held old";
+/* What its record says, but for the times: "tok 7 held", "tok 7 held old";
  * "none". */
 const char *bench_lease(struct bench *bench);
 uint64_t bench_now_us(struct bench *bench);

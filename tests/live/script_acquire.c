@@ -29,7 +29,7 @@ static void a_free_lock_is_granted(void **state)
     char record[128];
 
     assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &terms));
-    snprintf(record, sizeof(record), "'tok %llu 1000 held'",
+    snprintf(record, sizeof(record), "'tok %llu 1000 held 0'",
              (unsigned long long)bench->time_us + 12500000);
     assert_says(record, bench_do(bench, "GET", LEASE, NULL));
     assert_says("'tok label'", bench_do(bench, "GET", "lock", NULL));
@@ -303,6 +303,87 @@ static void trap_numbers_that_are_used_up(void **state)
     }
 }
 
+/* --- Old data, and clocks that were ahead ----------------------------------
+ */
+
+/* Restarted with a record from before others came and went elsewhere. */
+static void trap_a_number_from_old_data(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = bench_terms(bench);
+
+    terms.fence = "1";
+    bench_do(bench, "HSET", NODE, "hw", "5000", "floor", "4000", NULL);
+    bench_put_lease(bench, "old", -1, "7", "released");
+    assert_says("[1, T, 4001, 1, 7, 'old', '']", bench_acquire(bench, &terms));
+    bench_do(bench, "DEL", "lock", NULL);
+    bench_put_lease(bench, "old", -1, "4500", "released");
+    assert_says("[1, T, 4501, 1, 4500, 'old', '']",
+                bench_acquire(bench, &terms));
+    /* It excludes others all the same while it lasts. */
+    bench_do(bench, "DEL", "lock", NULL);
+    bench_put_lease(bench, "old", 500000, "7", "held");
+    assert_says("[0, T, 'old', ms]", bench_acquire(bench, &terms));
+    /* And gives nobody the number that stands there. */
+    bench_put_lease(bench, "tok", 500000, "7", "held");
+    assert_says("[1, T, 4001, 2, 7, 'tok', '']", bench_acquire(bench, &terms));
+}
+
+/* What the group's other nodes have given before its members changed. */
+static void trap_a_number_from_before_a_change(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = bench_terms(bench);
+
+    terms.fence = "1";
+    bench_do(bench, "HSET", NODE, "hw", "5000", "least", "4000", NULL);
+    bench_put_lease(bench, "tok", 500000, "7", "held");
+    assert_says("[1, T, 7, 0, 0, '', '']", bench_acquire(bench, &terms));
+    assert_says("[1, T, 9]", (terms.fence = "9", bench_confirm(bench, &terms)));
+    assert_says("[1, T, 9]", bench_extend(bench, &terms));
+    bench_release(bench, &terms);
+    assert_says("[1, T, 4001, 1, 9, 'tok', '']", bench_acquire(bench, &terms));
+}
+
+/* A clock that was ahead let another in, who gave up; it is right again. */
+static void trap_a_lease_that_was_displaced(void **state)
+{
+    struct bench *bench = *state;
+    struct terms one = by(bench, "one"), two = by(bench, "two");
+    struct terms three = by(bench, "three");
+    char record[128];
+    uint64_t until;
+
+    one.linger = "0";
+    one.ttl = "1";
+    assert_says("[1, T, 1000, 0, 0, '', '']", bench_acquire(bench, &one));
+    until = bench->time_us + 1000;
+    clock_sleep_ms(5);
+    assert_says("[1, T, 1001, 2, 1000, 'one', '']", bench_acquire(bench, &two));
+    snprintf(record, sizeof(record), "'two %llu 1001 held %llu one'",
+             (unsigned long long)bench->time_us + 12500000,
+             (unsigned long long)until);
+    assert_says(record, bench_do(bench, "GET", LEASE, NULL));
+    bench_release(bench, &two);
+    /* As it looks when the clock has been put back. */
+    until = bench_now_us(bench) + 500000000;
+    snprintf(record, sizeof(record), "two 1 1001 released %llu one",
+             (unsigned long long)until);
+    bench_do(bench, "SET", LEASE, record, "PX", "900000", NULL);
+    bench_remember(bench);
+    assert_says("[0, T, 'two', ms]", bench_acquire(bench, &three));
+    assert_in_range(bench->remaining, 400000, 500000);
+    three.fence = "2000";
+    assert_says("[0, T, '', 0]", bench_extend(bench, &three));
+    assert_unchanged(bench);
+    /* Of several the largest; and a release does not forget it. */
+    snprintf(record, sizeof(record), "two 1 1001 held %llu one",
+             (unsigned long long)until);
+    bench_do(bench, "SET", LEASE, record, "PX", "900000", NULL);
+    bench_release(bench, &two);
+    assert_says("[0, T, 'two', ms]", bench_acquire(bench, &three));
+}
+
 /* --- What is not to be believed --------------------------------------------
  */
 
@@ -313,23 +394,29 @@ static void a_record_that_cannot_be_read_grants_nothing(void **state)
         "x",
         "tok",
         "tok 1 1",
-        "tok 1 1 free",
-        "tok 1 1 held ",
-        " tok 1 1 held",
-        "tok  1 1 held",
-        "tok 1 1 HELD",
-        "tok 1 1 held  x",
-        "tok 1 1 heldx",
-        "tok -1 1 held",
-        "tok inf 1 held",
-        "tok 1 nan held",
-        "tok 1 0x10 held",
-        "tok 1 1e3 held",
-        "tok 1 0 held",
-        "tok 1 00000000000000001 held",
-        "tok 10000000000000000 1 held",
-        "tok 1 99999999999999999 released",
-        "tok\n1 1 held",
+        "tok 1 1 held",
+        "tok 1 1 free 0",
+        "tok 1 1 held 0 ",
+        " tok 1 1 held 0",
+        "tok  1 1 held 0",
+        "tok 1 1 HELD 0",
+        "tok 1 1 held 0  x",
+        "tok 1 1 held  0",
+        "tok 1 1 heldx 0",
+        "tok 1 1 held x",
+        "tok 1 1 held -1",
+        "tok 1 1 held 0x10",
+        "tok 1 1 held 12345678901234567",
+        "tok -1 1 held 0",
+        "tok inf 1 held 0",
+        "tok 1 nan held 0",
+        "tok 1 0x10 held 0",
+        "tok 1 1e3 held 0",
+        "tok 1 0 held 0",
+        "tok 1 00000000000000001 held 0",
+        "tok 10000000000000000 1 held 0",
+        "tok 1 99999999999999999 released 0",
+        "tok\n1 1 held 0",
     };
     struct bench *bench = *state;
     struct terms terms = bench_terms(bench);
@@ -445,6 +532,9 @@ int main(void)
         ON_BENCH(trap_a_proposal_from_a_fast_clock),
         ON_BENCH(trap_lua_numbers_are_doubles),
         ON_BENCH(trap_numbers_that_are_used_up),
+        ON_BENCH(trap_a_number_from_old_data),
+        ON_BENCH(trap_a_number_from_before_a_change),
+        ON_BENCH(trap_a_lease_that_was_displaced),
         ON_BENCH(a_record_that_cannot_be_read_grants_nothing),
         ON_BENCH(other_types_grant_nothing),
         ON_BENCH(arguments_that_are_no_numbers_grant_nothing),

@@ -105,8 +105,9 @@ static void extend_prolongs(void **state)
         char text[64];
 
         bench_put_held(bench, "1000");
+        bench_put_lease(bench, "tok", 5000, "1000", "held");
         assert_says("[1, T, 1000]", bench_extend(bench, &terms));
-        snprintf(text, sizeof(text), "'tok %llu 1000 held'",
+        snprintf(text, sizeof(text), "'tok %llu 1000 held 0'",
                  (unsigned long long)bench->time_us + 12500000);
         assert_says(text, bench_do(bench, "GET", LEASE, NULL));
         assert_in_range(atoll(bench_do(bench, "PTTL", LEASE, NULL)), 10001,
@@ -115,6 +116,46 @@ static void extend_prolongs(void **state)
         assert_says("'tok other-label'", bench_do(bench, "GET", "lock", NULL));
         assert_in_range(atoll(bench_do(bench, "PTTL", "lock", NULL)), 1, 10000);
     }
+}
+
+/* Or one whose clock was ahead for a while, and counted, takes it back. */
+static void trap_a_lease_that_would_end_earlier(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = with(bench, "1000");
+    char record[128];
+
+    bench_put_held(bench, "1000");
+    snprintf(record, sizeof(record), "tok %llu 1000 held 0",
+             (unsigned long long)bench_now_us(bench) + 100000000);
+    bench_do(bench, "SET", LEASE, record, "PX", "900000", NULL);
+    assert_says("[1, T, 1000]", bench_extend(bench, &terms));
+    assert_non_null(strstr(bench_do(bench, "GET", LEASE, NULL), record));
+    /* It stays as long as that says, and is remembered as long behind that. */
+    assert_in_range(atoll(bench_do(bench, "PTTL", LEASE, NULL)), 60001, 160000);
+}
+
+/* It came back with old data: it is not counted, nor raised, nor his. */
+static void trap_a_holder_from_old_data(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = with(bench, "1000");
+
+    bench_put_held(bench, "1000");
+    bench_do(bench, "HSET", NODE, "hw", "2000", "floor", "1001", NULL);
+    bench_remember(bench);
+    assert_says("[0, T, '', 0]", bench_extend(bench, &terms));
+    assert_says("[0, T, '', 0]", bench_confirm(bench, &terms));
+    terms.fence = "0";
+    assert_says("[0, T, '', 0]", bench_extend(bench, &terms));
+    assert_unchanged(bench);
+    /* But his number is large enough: it is given back. */
+    terms.fence = "1001";
+    assert_says("[0, T, '', 0]", bench_confirm(bench, &terms));
+    assert_says("[2, T, 1001]", bench_extend(bench, &terms));
+    assert_says("[1, T, 1001]", bench_extend(bench, &terms));
+    bench_do(bench, "HSET", NODE, "floor", "1001", NULL);
+    assert_says("[1, T, 1001]", bench_confirm(bench, &terms));
 }
 
 /* Ttl, linger and keep together, whoever writes it. */
@@ -273,7 +314,7 @@ static void extend_heeds_the_clock(void **state)
     terms = with(bench, "9007199254740991");
     assert_says("[-1, T, 'exhausted']", bench_extend(bench, &terms));
     assert_unchanged(bench);
-    bench_do(bench, "SET", LEASE, "tok 1 1 HELD", NULL);
+    bench_do(bench, "SET", LEASE, "tok 1 1 HELD 0", NULL);
     terms = with(bench, "1000");
     assert_says("-ERR quorlock: the lease record cannot be read",
                 bench_extend(bench, &terms));
@@ -287,6 +328,8 @@ int main(void)
         ON_BENCH(trap_a_confirm_that_comes_late),
         ON_BENCH(confirm_refuses_what_it_cannot_count),
         ON_BENCH(extend_prolongs),
+        ON_BENCH(trap_a_lease_that_would_end_earlier),
+        ON_BENCH(trap_a_holder_from_old_data),
         ON_BENCH(the_record_outlives_its_lease),
         ON_BENCH(extend_sets_the_plain_key_again),
         ON_BENCH(extend_raises_a_number_that_was_never_confirmed),

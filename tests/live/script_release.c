@@ -81,8 +81,8 @@ static void release_leaves_what_is_not_ours(void **state)
  * which grants nothing and is left for people to look at. */
 static void release_is_always_allowed(void **state)
 {
-    static const char *const nonsense[] = {"", "tok", "tok x 1 held",
-                                           "tok 1 1 HELD"};
+    static const char *const nonsense[] = {"", "tok", "tok x 1 held 0",
+                                           "tok 1 1 held", "tok 1 1 HELD 0"};
     struct bench *bench = *state;
     struct terms terms = bench_terms(bench);
 
@@ -168,7 +168,7 @@ static void inspect_remembers_who_had_it(void **state)
     bench_do(bench, "SET", LEASE, "nonsense", NULL);
     assert_says("-ERR quorlock: the lease record cannot be read",
                 bench_inspect(bench));
-    bench_do(bench, "SET", LEASE, "tok 99999999999999999 1 held", NULL);
+    bench_do(bench, "SET", LEASE, "tok 99999999999999999 1 held 0", NULL);
     assert_says("-ERR quorlock: the lease record cannot be read",
                 bench_inspect(bench));
 }

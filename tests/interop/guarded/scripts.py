@@ -17,16 +17,24 @@ end
 local function read(key)
     local text = redis.call('GET', key)
     if not text then return nil end
-    local token, ends, f, state, earlier =
-        text:match('^(%S+) (%d+) (%d+) (%a+)(.*)$')
+    local token, ends, f, state, free, earlier =
+        text:match('^(%S+) (%d+) (%d+) (%a+) (%d+)(.*)$')
     local r = {token = token, ends = tonumber(ends), f = tonumber(f),
-               state = state, earlier = earlier}
+               state = state, free = tonumber(free), earlier = earlier}
     r.live = state == 'held' and TIME < r.ends
     return r
 end
-local function write(key, token, ends, f, state, earlier, px)
+local function write(key, token, ends, f, state, free, earlier, px)
     redis.call('SET', key, token .. ' ' .. int(ends) .. ' ' .. int(f) .. ' ' ..
-               state .. earlier, 'PX', int(px))
+               state .. ' ' .. int(free) .. earlier, 'PX', int(px))
+end
+-- Before that TIME nobody else may have it, once `token` takes it over.
+local function displaces(r, token)
+    if not r then return 0 end
+    if r.state == 'held' and r.token ~= token then
+        return math.max(r.free, r.ends)
+    end
+    return r.free
 end
 local function other(name, r)
     local value, left = redis.call('GETRANGE', name, 0, 159), 0
@@ -35,8 +43,10 @@ local function other(name, r)
     elseif r and r.live then
         value = r.token
     end
-    if r and r.live and left ~= -1 then
-        left = math.max(left, math.ceil((r.ends - TIME) / 1000))
+    if r and left ~= -1 then
+        local ends = math.max(r.live and r.ends or 0, r.free)
+        if TIME < r.free and value == '' then value = r.token end
+        left = math.max(left, math.ceil((ends - TIME) / 1000))
     end
     return {0, TIME, value, left}
 end
@@ -63,6 +73,15 @@ end
 local function high(key)
     return tonumber(redis.call('HGET', key, 'hw'))
 end
+local function field(key, name)
+    return tonumber(redis.call('HGET', key, name) or '0')
+end
+local function base_of(r, key)
+    return math.max(r and r.f or high(key), field(key, 'floor'))
+end
+local function outdated(r, key)
+    return r.f < field(key, 'floor')
+end
 local function raise(key, f)
     if f > high(key) then redis.call('HSET', key, 'hw', int(f)) end
 end
@@ -84,8 +103,11 @@ end
 local r, key = read(lease), redis.call('GET', name)
 if r and r.live and r.token ~= token then return other(name, r) end
 if key and not begins(key, token) then return other(name, r) end
-if r and r.live then return {1, TIME, r.f, 0, 0, '', ''} end
-local base = r and r.f or high(node)
+if r and r.live and not outdated(r, node) then
+    return {1, TIME, r.f, 0, 0, '', ''}
+end
+if r and TIME < r.free then return other(name, r) end
+local base = math.max(base_of(r, node), field(node, 'least'))
 local f = p > base and p or base + 1
 if f >= LAST then return {-1, TIME, 'exhausted'} end
 local told = r and r.earlier or ''
@@ -99,8 +121,8 @@ if r and r.state == 'held' then
     end
 end
 redis.call('SET', name, value, 'PX', int(ttl))
-write(lease, token, TIME + (ttl + linger) * 1000, f, 'held', earlier,
-      ttl + linger + keep)
+write(lease, token, TIME + (ttl + linger) * 1000, f, 'held',
+      displaces(r, token), earlier, ttl + linger + keep)
 raise(node, f)
 if not r then return {1, TIME, f, 0, 0, '', ''} end
 return {1, TIME, f, r.state == 'released' and 1 or 2, r.f, r.token, told}
@@ -112,10 +134,13 @@ local cfg, run, token, m, seen, strict = unpack(ARGV)
 local no = refusal(node, cfg, run, seen, strict, nil)
 if no then return no end
 local r = read(lease)
-if not (r and r.live and r.token == token) then return {0, TIME, '', 0} end
+if not (r and r.live and r.token == token) or outdated(r, node) then
+    return {0, TIME, '', 0}
+end
 local f = math.max(r.f, tonumber(m))
 if f >= LAST then return {-1, TIME, 'exhausted'} end
-write(lease, token, r.ends, f, 'held', r.earlier, redis.call('PTTL', lease))
+write(lease, token, r.ends, f, 'held', r.free, r.earlier,
+      redis.call('PTTL', lease))
 raise(node, f)
 return {1, TIME, f}
 """
@@ -134,18 +159,19 @@ if key and not begins(key, token) or r and r.live and r.token ~= token then
     return other(name, r)
 end
 local code, f = 1, r and r.f
-if not (r and r.live) then
-    local base = r and r.f or high(node)
-    if t == 0 or base > t or
+local ends, free = TIME + (ttl + linger) * 1000, r and r.free or 0
+if r and r.live then ends = math.max(ends, r.ends) end
+if not (r and r.live) or outdated(r, node) then
+    if t == 0 or base_of(r, node) > t or r and TIME < r.free or
        r and r.token == token and r.state == 'released' then
         return {0, TIME, '', 0}
     end
-    code, f = 2, t
+    code, f, free = 2, t, displaces(r, token)
 elseif f < t then
     code, f = 2, t
 end
-write(lease, token, TIME + (ttl + linger) * 1000, f, 'held',
-      r and r.earlier or '', ttl + linger + keep)
+write(lease, token, ends, f, 'held', free, r and r.earlier or '',
+      math.ceil((ends - TIME) / 1000) + keep)
 redis.call('SET', name, key or value, 'PX', int(ttl))
 raise(node, f)
 return {code, TIME, f}
@@ -157,8 +183,8 @@ local token, keep, had = unpack(ARGV)
 local r, key = read(lease), redis.call('GET', name)
 local was = false
 if r and r.token == token and r.state == 'held' then
-    write(lease, token, TIME, r.f, 'released', had == '1' and '' or r.earlier,
-          tonumber(keep))
+    write(lease, token, TIME, r.f, 'released', r.free,
+          had == '1' and '' or r.earlier, tonumber(keep))
     was = true
 end
 if begins(key, token) then
@@ -177,7 +203,8 @@ if redis.call('EXISTS', node) == 1 then return 0 end
 local cfg, max_ttl, slack, run, members, hw = unpack(ARGV)
 redis.call('HSET', node, 'state', 'forming', 'cfg', cfg, 'prev', '',
     'run', run, 'hw', hw, 'max_ttl_ms', max_ttl, 'slack_ms', slack,
-    'at', int(TIME), 'ref', '', 'q_run', '', 'sync', '', 'members', members)
+    'at', int(TIME), 'ref', '', 'q_run', '', 'sync', '', 'members', members,
+    'floor', hw)
 return 1
 """
 
