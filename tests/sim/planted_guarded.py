@@ -173,6 +173,7 @@ _QUICK = {
     "the plain key is not looked at",
     "a quarantine is over at once",
     "the number is the proposal",
+    "equal numbers are not asked for",
     "nobody is told that a holder died",
     "release takes a lease that is another's",
     "looking puts off what is to be done",
