@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/check.h"
+#include "cli/checkup.h"
 #include "cli/duration.h"
 
 /* The rights that are missing, in one finding each for "+name" and "~keys". */

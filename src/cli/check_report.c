@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/check.h"
+#include "cli/checkup.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
 #include "cli/group_table.h"

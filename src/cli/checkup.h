@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What quorlock check knows when it has looked: check.c gathers and decides,
+ * What quorlock check knows when it has looked: check.c gathers,
  * check_findings.c says what is wrong, check_report.c prints.
  */
-#ifndef QL_CLI_CHECK_H
-#define QL_CLI_CHECK_H
+#ifndef QL_CLI_CHECKUP_H
+#define QL_CLI_CHECKUP_H
 
 #include "admin/rights.h"
 #include "cli/operator.h"
