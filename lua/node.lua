@@ -4,12 +4,12 @@
 --
 -- Every verb answers with the record as it then is: {TIME, 'absent'}, or {TIME,
 -- 'present', cfg, prev, run, state, hw, max_ttl_ms, slack_ms, at, ref, q_run,
--- sync, members}, all strings, '' for what is missing. A verb whose conditions
--- are not met changes nothing and answers likewise, so each may be repeated,
+-- sync, members, plan}, all strings, '' for what is missing. A verb whose
+-- conditions are not met changes nothing and answers likewise, so each may be repeated,
 -- and two clients that do the same thing at once do it once.
 
 local FIELDS = {'cfg', 'prev', 'run', 'state', 'hw', 'max_ttl_ms', 'slack_ms',
-                'at', 'ref', 'q_run', 'sync', 'members'}
+                'at', 'ref', 'q_run', 'sync', 'members', 'plan'}
 -- Once: inside a script it moves in Redis 6.2 and 7.0.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -54,14 +54,16 @@ local function write(state, cfg, prev, max_ttl, slack, run, q_run, ref, members,
     set('cfg', cfg, 'prev', prev, 'run', run, 'state', state,
         'hw', larger_hw(hw), 'max_ttl_ms', max_ttl, 'slack_ms', slack,
         'at', digits(now), 'ref', ref, 'q_run', q_run, 'sync', '',
-        'members', members, 'floor', larger_hw(hw))
+        'members', members, 'floor', larger_hw(hw),
+        'plan', '')
 end
 
 -- How many arguments each verb has, and which of them are numbers.
 local verb = {}
 local arguments = {
     look = {0}, form = {6, 2, 3, 6}, activate = {3}, quarantine = {7, 3, 4, 7},
-    ready = {6, 3, 4, 5}, durable = {2}, verified = {2}, next = {3},
+    ready = {6, 3, 4, 5}, durable = {2}, verified = {2}, next = {4, 4},
+    plan = {2}, abandon = {2},
     join = {7, 3, 4, 7}, settle = {1}, remove = {1}, again = {7, 2, 3, 6, 7},
 }
 
@@ -138,10 +140,30 @@ function verb.verified(run, sync)
     end
 end
 
--- Membership goes from one list to the next; both are served meanwhile.
-verb['next'] = function(old_cfg, new_cfg, members)
-    if was.cfg == old_cfg and not absent and was.state ~= 'removed' then
-        set('prev', old_cfg, 'cfg', new_cfg, 'members', members)
+-- Two changes of one list, begun at different nodes, can lead to lists whose
+-- majorities do not meet. So whoever begins one has it planned by a majority
+-- first, and a node plans one only.
+function verb.plan(cfg, members)
+    if was.state == 'ready' and was.cfg == cfg and
+       (was.plan == '' or was.plan == members) then
+        set('plan', members)
+    end
+end
+
+function verb.abandon(cfg, members)
+    if was.cfg == cfg and was.plan ~= '' and was.plan == members then
+        set('plan', '')
+    end
+end
+
+-- Membership goes from one list to the next; both are served meanwhile. hw is
+-- the largest of all members, and all new numbers are above it: majorities of
+-- the next list need not meet those of the one that is not served any more.
+verb['next'] = function(old_cfg, new_cfg, members, hw)
+    if was.cfg == old_cfg and not absent and was.state ~= 'removed' and
+       was.plan == members and members ~= '' then
+        set('prev', old_cfg, 'cfg', new_cfg, 'members', members, 'plan', '',
+            'hw', larger_hw(hw), 'least', larger_hw(hw))
     end
 end
 
@@ -164,7 +186,7 @@ end
 
 function verb.remove(cfg)
     if not absent and cfg ~= '' and (was.cfg == cfg or was.prev == cfg) then
-        set('state', 'removed', 'run', '')
+        set('state', 'removed', 'run', '', 'plan', '')
     end
 end
 

@@ -69,6 +69,10 @@ bool admin_again(struct admin *admin, unsigned index, const char *cfg,
                  uint64_t max_ttl_ms, uint64_t slack_ms, const char *members,
                  uint64_t hw, uint64_t extra_us);
 bool admin_ready(struct admin *admin, unsigned index, uint64_t hw);
+/* What the members shall be: on a majority first, then `next` on each. */
+bool admin_plan(struct admin *admin, unsigned index, const char *members);
+bool admin_abandon(struct admin *admin, unsigned index);
+/* Above the largest number of all that are in the list. */
 bool admin_next(struct admin *admin, unsigned index, const char *old_cfg,
                 const char *new_cfg, const char *members);
 bool admin_join(struct admin *admin, unsigned index,

@@ -97,10 +97,30 @@ bool admin_ready(struct admin *admin, unsigned index, uint64_t hw)
            record_of(admin, index)->state == QL_RECORD_READY;
 }
 
+bool admin_plan(struct admin *admin, unsigned index, const char *members)
+{
+    struct ql_record record = *record_of(admin, index);
+    const char *words[] = {"plan", record.cfg, members, NULL};
+
+    return admin_record(admin, &admin->node[index], words) &&
+           !strcmp(record_of(admin, index)->plan, members);
+}
+
+bool admin_abandon(struct admin *admin, unsigned index)
+{
+    struct ql_record record = *record_of(admin, index);
+    const char *words[] = {"abandon", record.cfg, record.plan, NULL};
+
+    return admin_record(admin, &admin->node[index], words) &&
+           !record_of(admin, index)->plan[0];
+}
+
 bool admin_next(struct admin *admin, unsigned index, const char *old_cfg,
                 const char *new_cfg, const char *members)
 {
-    const char *words[] = {"next", old_cfg, new_cfg, members, NULL};
+    char high[NUMBER];
+    const char *words[] = {
+        "next", old_cfg, new_cfg, members, number(high, admin_hw(admin)), NULL};
 
     return admin_record(admin, &admin->node[index], words) &&
            !strcmp(record_of(admin, index)->cfg, new_cfg) &&

@@ -40,7 +40,7 @@ static const struct verb VERBS[] = {
      VERB_FORCE_RELEASE, 1, 1, verb_force_release},
     {"init", "[options]", "make the servers a group, for the guarded level",
      VERB_INIT, 0, NO_ARGUMENTS, verb_init},
-    {"members", "[options] [add URL | remove URL | settle]",
+    {"members", "[options] [add URL | remove URL | settle | abandon]",
      "show the group, or change it by one server", VERB_MEMBERS, 0, 2,
      verb_members},
     {"check", "[options]", "look for what makes locks on the servers unsafe",

@@ -248,10 +248,12 @@ static int join(struct change *change)
 static int step(struct change *change)
 {
     unsigned first = find_first(change);
-    int code = next(change, first);
+    int code = change_plan(change, first);
 
+    if (!code && change_is_old(change, first))
+        code = next(change, first);
     for (unsigned i = 0; !code && i < change->members; i++)
-        if (i != first)
+        if (i != first && change_is_old(change, i))
             code = next(change, i);
     if (!code)
         code = change->adds ? join(change) : dismiss(change);
@@ -367,14 +369,17 @@ int verb_members(const struct options *options, int argc, char **argv)
         return change_by(options, true, argv[1]);
     if (argc == 2 && !strcmp(argv[0], "remove"))
         return change_by(options, false, argv[1]);
-    if (argc == 2 || (argc == 1 && strcmp(argv[0], "settle"))) {
+    if (argc == 2 || (argc == 1 && strcmp(argv[0], "settle") &&
+                      strcmp(argv[0], "abandon"))) {
         say("usage: quorlock members [options] [add URL | remove URL | "
-            "settle]");
+            "settle | abandon]");
         return EXIT_BAD_USAGE;
     }
     code = operator_open(&change.operator, options);
-    if (!code)
-        code = argc ? retire(&change) : show(&change.operator);
+    if (!code && argc)
+        code = *argv[0] == 's' ? retire(&change) : change_abandon(&change);
+    else if (!code)
+        code = show(&change.operator);
     operator_close(&change.operator);
     return code;
 }

@@ -6,6 +6,8 @@
 #ifndef QL_CLI_MEMBERS_H
 #define QL_CLI_MEMBERS_H
 
+#include <string.h>
+
 #include "cli/operator.h"
 
 /* The node that comes or goes stands last in the list. */
@@ -50,6 +52,17 @@ const struct ql_record *change_newest(const struct change *change);
 
 /* Whether this is the present config of all members. */
 bool change_all_serve(const struct change *change, const char *cfg);
+
+/* Has the change planned where it must be; `first` is asked first. */
+int change_plan(struct change *change, unsigned first);
+/* Has all forget what was planned, and not begun. Both return 0, or the exit
+ * status after saying why not. */
+int change_abandon(struct change *change);
+
+static inline bool change_is_old(const struct change *change, unsigned i)
+{
+    return !strcmp(change_record(change, i)->cfg, change->old_cfg);
+}
 
 /* Says that the list is not the group's; returns the exit status. */
 int change_refuse_list(const struct ql_record *newest);

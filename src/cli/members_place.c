@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/exit_code.h"
+#include "cli/group_table.h"
 #include "cli/members.h"
 #include "cli/say.h"
 
@@ -179,4 +180,92 @@ int change_find_place(struct change *change)
     int code = find_step(change);
 
     return code || !change->adds ? code : refuse_newcomer(change);
+}
+
+/* --- What is planned
+ * ---------------------------------------------------------- */
+
+/* The same members in another order are the same plan. */
+static void take_words(struct change *change)
+{
+    for (unsigned i = 0; i < change->members; i++) {
+        const char *plan = change_record(change, i)->plan;
+
+        if (change_is_old(change, i) && admin_members_same(plan, change->list))
+            snprintf(change->list, sizeof(change->list), "%s", plan);
+    }
+}
+
+static int plan_on(struct change *change, unsigned i)
+{
+    if (admin_plan(&change->operator.admin, i, change->list))
+        return 0;
+    if (!change_record(change, i)->plan[0])
+        return operator_say_failed(&change->operator, i,
+                                   "not told of the plan; run the same again");
+    say("another change is planned, to the members %s (on %s): complete that "
+        "first; or, if nobody is at work on it, run quorlock members abandon",
+        change_record(change, i)->plan, change_address(change, i));
+    return EXIT_BAD_CONFIG;
+}
+
+/*
+ * Before any node goes over all that are in both lists plan it, the first one
+ * first; what they answer is as new as what is read of their numbers. The node
+ * that goes counts, if it can be had: of two nodes, it is needed.
+ */
+int change_plan(struct change *change, unsigned first)
+{
+    unsigned planned = change->members;
+    struct admin_cfg old;
+    int code;
+
+    if (change_all_serve(change, change->new_cfg))
+        return 0;
+    take_words(change);
+    code = change_is_old(change, first) ? plan_on(change, first) : 0;
+    for (unsigned i = 0; !code && i < change->members; i++)
+        if (i != first && change_is_old(change, i))
+            code = plan_on(change, i);
+    if (code || change->begun || !admin_cfg_read(&old, change->old_cfg))
+        return code;
+    if (!change->adds && change_is_old(change, change->members))
+        planned +=
+            admin_plan(&change->operator.admin, change->members, change->list);
+    if (planned > old.nodes / 2)
+        return 0;
+    say("no majority of the %u members can be told: the one that goes must be "
+        "reachable, too, and ready",
+        old.nodes);
+    return EXIT_NO_QUORUM;
+}
+
+/* If a node has gone over to what was planned, that is to be completed. */
+int change_abandon(struct change *change)
+{
+    struct operator* operator= & change->operator;
+    const struct ql_record *newest;
+    int code;
+
+    admin_look_all(&operator->admin);
+    change->members = operator->admin.count;
+    code = operator_refuse_unfit(operator, - 1);
+    if (code)
+        return code;
+    newest = change_newest(change);
+    if (!newest)
+        return EXIT_BAD_CONFIG;
+    if (!change_all_serve(change, newest->cfg)) {
+        say("a change has begun, to the members %s: complete that",
+            newest->members);
+        return EXIT_BAD_CONFIG;
+    }
+    for (unsigned i = 0; !code && i < change->members; i++)
+        if (change_record(change, i)->plan[0] &&
+            !admin_abandon(&operator->admin, i))
+            code = operator_say_failed(operator, i,
+                                       "the plan is not abandoned; run the "
+                                       "same again");
+    admin_judge(&operator->admin, &operator->group);
+    return code ? code : group_table_print(operator, NULL);
 }

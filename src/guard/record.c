@@ -21,6 +21,7 @@ enum {
     FIELD_Q_RUN,
     FIELD_SYNC,
     FIELD_MEMBERS,
+    FIELD_PLAN,
     FIELDS
 };
 
@@ -116,6 +117,7 @@ bool ql_record_read(struct ql_record *record, const char *now,
            read_word(field[FIELD_Q_RUN], it.q_run, sizeof it.q_run) &&
            read_word(field[FIELD_SYNC], it.sync, sizeof it.sync);
     read_members(field[FIELD_MEMBERS], it.members);
+    read_members(field[FIELD_PLAN], it.plan);
     it.state = read_state(field[FIELD_STATE]);
     if (good && it.state != QL_RECORD_STRANGE)
         *record = it;

@@ -35,6 +35,7 @@ struct ql_record {
     uint64_t ref_us; /* QUARANTINE: the others' TIME then */
     uint64_t now_us; /* the node's TIME when it was looked at */
     char members[QL_MEMBERS_MAX + 1];
+    char plan[QL_MEMBERS_MAX + 1]; /* members that they shall be; "": none */
 };
 
 /* A node as one greeting saw it. */
@@ -53,7 +54,7 @@ struct ql_sight {
 
 /* Fields as lua/node.lua answers them, from cfg on. What our scripts would not
  * have written makes it STRANGE; false: not even `now` is a time. */
-#define QL_RECORD_FIELDS 12
+#define QL_RECORD_FIELDS 13
 bool ql_record_read(struct ql_record *record, const char *now,
                     const char *const field[QL_RECORD_FIELDS]);
 /* The same for a node that has none. */

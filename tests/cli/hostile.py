@@ -35,8 +35,8 @@ REPLIES = {
     "errors": b"-ERR \x1b]0;title\x07 \xff\r\n",
     "times": b"*2\r\n$1\r\nx\r\n$1\r\ny\r\n",
     "a huge time": b"*2\r\n$20\r\n99999999999999999999\r\n$2\r\n-1\r\n",
-    "a record": b"*14\r\n" + b"$1\r\n9\r\n" * 14,
-    "a record of nils": b"*14\r\n" + b"$-1\r\n" * 14,
+    "a record": b"*15\r\n" + b"$1\r\n9\r\n" * 15,
+    "a record of nils": b"*15\r\n" + b"$-1\r\n" * 15,
     "a lock": b"*6\r\n:1\r\n:1\r\n$200\r\n" + b"x" * 200 +
               b"\r\n:-7\r\n:-1\r\n$40\r\n" + b"y" * 40 + b"\r\n",
     "a scan": b"*2\r\n$1\r\n0\r\n*2\r\n:1\r\n$-1\r\n",

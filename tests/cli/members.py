@@ -149,12 +149,40 @@ class Added(Group):
         other = self.more()
         self.servers[2].command("CONFIG", "SET", "min-replicas-to-write", "1")
         result = self.add(other)
-        self.assertExit(result, 69, r"2\.sock: not told of the new list; run "
+        self.assertExit(result, 69, r"2\.sock: not told of the plan; run "
                         r"the same again: noreplicas")
         self.servers[2].command("CONFIG", "SET", "min-replicas-to-write", "0")
         self.guarded("a")
         self.assertExit(self.add(other), 0)
         self.assertEqual(self.states(), [("ready", "2.4", True)] * 3)
+
+    def test_another_change_is_planned(self):
+        other, stranger = self.more(), self.more()
+        self.servers[1].command("HSET", "quorlock:node", "plan",
+                                self.urls(self.servers + [stranger]))
+        self.assertExit(self.add(other), 78, "another change is planned, to "
+                        "the members .*%s .*members abandon" % stranger.url)
+        self.assertEqual(self.states(), [("ready", "1.3", False)] * 3)
+        self.assertExit(self.verb("members", "abandon"), 0)
+        self.assertEqual([r["plan"] for r in self.records()], [""] * 3)
+        self.assertExit(self.add(other), 0)
+        self.assertEqual(self.states(), [("ready", "2.4", True)] * 3)
+        self.assertEqual([r["plan"] for r in self.records()], [""] * 3)
+
+    def test_a_plan_is_taken_up_in_any_order(self):
+        other = self.more()
+        self.servers[1].command("HSET", "quorlock:node", "plan",
+                                self.urls([other] + self.servers[::-1]))
+        self.assertExit(self.add(other), 0)
+        self.assertEqual(self.states(), [("ready", "2.4", True)] * 3)
+
+    def test_numbers_are_carried_on(self):
+        other = self.more()
+        self.servers[1].command("HSET", "quorlock:node", "hw",
+                                "8000000000000000")
+        self.assertExit(self.add(other), 0)
+        self.assertEqual({r["least"] for r in self.records()},
+                         {"8000000000000000"})
 
     def test_once_more_is_nothing(self):
         other = self.more()

@@ -103,6 +103,7 @@ static void draw_record(struct world *w, struct ql_record *record)
         text(w, raw[9], runs, COUNT(runs)),
         text(w, raw[10], runs, COUNT(runs)),
         text(w, raw[11], members, COUNT(members)),
+        text(w, raw[12], members, COUNT(members)),
     };
 
     snprintf(now, sizeof(now), "%llu", (unsigned long long)some_time(w));

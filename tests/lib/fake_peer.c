@@ -209,10 +209,10 @@ static bool greet_guarded(struct fake_peer *peer)
                                "*2\r\n$11\r\nappendfsync\r\n$6\r\nalways\r\n"
                                "*0\r\n";
     static const char record[] =
-        "*14\r\n$16\r\n1700000000000000\r\n$7\r\npresent\r\n"
+        "*15\r\n$16\r\n1700000000000000\r\n$7\r\npresent\r\n"
         "$5\r\ng.1.3\r\n$0\r\n\r\n$40\r\n" FAKE_RUN_ID "\r\n$5\r\nready\r\n"
         "$1\r\n7\r\n$5\r\n60000\r\n$3\r\n500\r\n$1\r\n1\r\n$0\r\n\r\n"
-        "$0\r\n\r\n$0\r\n\r\n$5\r\na b c\r\n";
+        "$0\r\n\r\n$0\r\n\r\n$5\r\na b c\r\n$0\r\n\r\n";
 
     return expect_scripts(peer, QL_SCRIPTS_PLAIN, QL_SCRIPTS) &&
            expect(peer, look, sizeof look - 1) && expect(peer, "look\r\n", 6) &&

@@ -207,7 +207,7 @@ const char *bench_node(struct bench *bench, ...)
     if (reply->type == REDIS_REPLY_ARRAY) {
         bench->time_us = strtoull(reply->element[0]->str, NULL, 10);
         assert_in_range(bench_now_us(bench) - bench->time_us, 0, MINUTE_US);
-        assert_true(reply->elements == 2 || reply->elements == 14);
+        assert_true(reply->elements == 2 || reply->elements == 15);
         strcpy(bench->said, reply->elements == 2 ? reply->element[1]->str
                                                  : reply->element[5]->str);
         freeReplyObject(reply);

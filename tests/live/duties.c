@@ -57,8 +57,8 @@ static void read_record(struct server *server, const char *now,
                         struct ql_record *record)
 {
     static const char *const names[QL_RECORD_FIELDS] = {
-        "cfg",      "prev", "run", "state", "hw",   "max_ttl_ms",
-        "slack_ms", "at",   "ref", "q_run", "sync", "members"};
+        "cfg", "prev", "run",   "state", "hw",      "max_ttl_ms", "slack_ms",
+        "at",  "ref",  "q_run", "sync",  "members", "plan"};
     char value[QL_RECORD_FIELDS][QL_MEMBERS_MAX];
     const char *field[QL_RECORD_FIELDS];
 

@@ -330,19 +330,45 @@ static void members_change_one_step_at_a_time(void **state)
 {
     struct bench *bench = *state;
 
-    assert_says("absent", bench_node(bench, "next", "", "g.2.4", "x", NULL));
+    assert_says("absent",
+                bench_node(bench, "next", "", "g.2.4", "x", "0", NULL));
     assert_says("absent", bench_node(bench, "settle", "", NULL));
     assert_says("absent", bench_node(bench, "remove", "", NULL));
     assert_says("0", bench_do(bench, "DBSIZE", NULL));
     bench_node(bench, "join", "g.1.3", "", "60000", "500", R1, "a b c", "9",
                NULL);
-    assert_says("ready",
-                bench_node(bench, "next", "g.1.3", "g.2.4", "a b c d", NULL));
+    /* Nothing that was not planned; and one plan at a time. */
+    bench_remember(bench);
+    bench_node(bench, "next", "g.1.3", "g.2.4", "a b c d", "20", NULL);
+    bench_node(bench, "next", "g.1.3", "g.2.4", "", "20", NULL);
+    bench_node(bench, "plan", "g.0.3", "a b c d", NULL);
+    bench_node(bench, "abandon", "g.1.3", "", NULL);
+    assert_unchanged(bench);
+    bench_node(bench, "plan", "g.1.3", "b c", NULL);
+    bench_remember(bench);
+    bench_node(bench, "plan", "g.1.3", "a b c d", NULL);
+    bench_node(bench, "plan", "g.1.3", "b c", NULL);
+    bench_node(bench, "next", "g.1.3", "g.2.4", "a b c d", "20", NULL);
+    bench_node(bench, "abandon", "g.1.3", "a b c d", NULL);
+    bench_node(bench, "abandon", "g.0.3", "b c", NULL);
+    assert_unchanged(bench);
+    bench_node(bench, "abandon", "g.1.3", "b c", NULL);
+    assert_says("", bench_field(bench, "plan"));
+    bench_do(bench, "HSET", NODE, "state", "quarantine", NULL);
+    bench_node(bench, "plan", "g.1.3", "b c", NULL);
+    assert_says("", bench_field(bench, "plan"));
+    bench_do(bench, "HSET", NODE, "state", "ready", NULL);
+    bench_node(bench, "plan", "g.1.3", "a b c d", NULL);
+    assert_says("a b c d", bench_field(bench, "plan"));
+    assert_says("ready", bench_node(bench, "next", "g.1.3", "g.2.4", "a b c d",
+                                    "20", NULL));
+    assert_says("20", bench_field(bench, "least"));
+    assert_says("", bench_field(bench, "plan"));
     assert_record(bench, "cfg=g.2.4,prev=g.1.3,run=" R1
-                         ",state=ready,hw=9,max_ttl_ms=60000,slack_ms=500,"
+                         ",state=ready,hw=20,max_ttl_ms=60000,slack_ms=500,"
                          "members=a b c d");
     bench_remember(bench);
-    bench_node(bench, "next", "g.1.3", "g.2.4", "x", NULL);
+    bench_node(bench, "next", "g.1.3", "g.2.4", "x", "30", NULL);
     bench_node(bench, "settle", "g.1.3", NULL);
     bench_node(bench, "remove", "g.0.3", NULL);
     bench_node(bench, "remove", "", NULL);
@@ -351,11 +377,11 @@ static void members_change_one_step_at_a_time(void **state)
     assert_says("ready", bench_node(bench, "settle", "g.2.4", NULL));
     assert_says("", bench_field(bench, "prev"));
     assert_says("removed", bench_node(bench, "remove", "g.2.4", NULL));
-    assert_record(bench, "cfg=g.2.4,state=removed,hw=9,max_ttl_ms=60000,"
+    assert_record(bench, "cfg=g.2.4,state=removed,hw=20,max_ttl_ms=60000,"
                          "slack_ms=500,members=a b c d");
     bench_remember(bench);
     bench_node(bench, "remove", "g.2.4", NULL);
-    bench_node(bench, "next", "g.2.4", "g.3.5", "x", NULL);
+    bench_node(bench, "next", "g.2.4", "g.3.5", "x", "30", NULL);
     assert_unchanged(bench);
     assert_says("ready", bench_node(bench, "join", "g.4.4", "g.3.3", "50000",
                                     "400", R2, "a b d e", "20", NULL));

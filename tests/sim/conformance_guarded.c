@@ -216,8 +216,9 @@ static const char *const verbs[][2] = {
     {"look", ""},        {"form", "CNNRxN"},        {"activate", "CRR"},
     {"activate", "CRR"}, {"quarantine", "CCNNxRT"}, {"ready", "CRTN0R"},
     {"ready", "CRTN0R"}, {"ready", "CRTNNR"},       {"durable", "RR"},
-    {"verified", "RR"},  {"next", "CCx"},           {"join", "CCNNRxN"},
-    {"settle", "C"},     {"remove", "C"},           {"nonsense", ""},
+    {"verified", "RR"},  {"next", "CCxN"},          {"plan", "Cx"},
+    {"abandon", "Cx"},   {"join", "CCNNRxN"},       {"settle", "C"},
+    {"remove", "C"},     {"nonsense", ""},
 };
 
 static void make_node(struct pair *p)

@@ -187,9 +187,9 @@ static void each_reply_is_that_answer(void **state)
 static void what_comes_along(void **state)
 {
     static const char bytes[] =
-        "*14\r\n$1\r\n5\r\n$7\r\npresent\r\n$1\r\nc\r\n" EMPTY
+        "*15\r\n$1\r\n5\r\n$7\r\npresent\r\n$1\r\nc\r\n" EMPTY
         "$1\r\nr\r\n$5\r\nready\r\n$1\r\n7\r\n$1\r\n8\r\n$1\r\n9\r\n" EMPTY
-            EMPTY EMPTY EMPTY EMPTY;
+            EMPTY EMPTY EMPTY EMPTY EMPTY;
     static const struct row present = {QL_CMD_RECORD, bytes, 0, 0, 0, NULL};
     struct ql_answer answer = {0};
     struct ql_record record;

@@ -24,7 +24,8 @@ enum {
     REF,
     Q_RUN,
     SYNC,
-    MEMBERS
+    MEMBERS,
+    PLAN
 };
 
 static const char *const good[QL_RECORD_FIELDS] = {
@@ -39,7 +40,8 @@ static const char *const good[QL_RECORD_FIELDS] = {
     [REF] = "1600000000000001",
     [Q_RUN] = RUN,
     [SYNC] = "",
-    [MEMBERS] = "unix:///a unix:///b"};
+    [MEMBERS] = "unix:///a unix:///b",
+    [PLAN] = "unix:///a"};
 
 /* With one field changed. */
 static bool read_with(struct ql_record *record, unsigned index,
@@ -72,6 +74,7 @@ static void all_fields_are_read(void **state)
     assert_int_equal(record.ref_us, 1600000000000001);
     assert_int_equal(record.now_us, 1700000000000000);
     assert_string_equal(record.members, good[MEMBERS]);
+    assert_string_equal(record.plan, "unix:///a");
 }
 
 static void each_state_has_its_word(void **state)
