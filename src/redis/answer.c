@@ -20,15 +20,6 @@ static bool read_set(struct ql_answer *answer, const struct ql_value *root)
     return true;
 }
 
-bool ql_answer_is_ours(const struct ql_value *value, const char *token)
-{
-    size_t len = strlen(token);
-
-    return len > 0 && value->len >= len &&
-           memcmp(value->string, token, len) == 0 &&
-           (value->len == len || value->string[len] == ' ');
-}
-
 /* {value, PTTL}: somebody's key. */
 static bool read_key(struct ql_answer *answer, const struct ql_request *request,
                      const struct ql_reply *reply)
@@ -41,7 +32,7 @@ static bool read_key(struct ql_answer *answer, const struct ql_request *request,
         return false;
     answer->remaining_ms = pttl->integer < 0 ? -1 : pttl->integer;
     if (request->kind == QL_CMD_INSPECT &&
-        ql_answer_is_ours(value, request->token)) {
+        ql_value_is_ours(value, request->token)) {
         answer->verdict = QL_V_GRANTED;
         return true;
     }

@@ -14,7 +14,4 @@
 bool ql_answer_read(struct ql_answer *answer, const struct ql_request *request,
                     const struct ql_reply *reply, struct ql_record *record);
 
-/* Whether the key's value is "<token>" or "<token> <label>". */
-bool ql_answer_is_ours(const struct ql_value *value, const char *token);
-
 #endif

@@ -210,7 +210,7 @@ static bool read_look(struct ql_node *node, uint64_t now)
 
     if (!ql_guarded_read_record(&node->reply, &record))
         return false;
-    ql_receive_record(node, &record, node->greeted_at, now);
+    ql_seen_record(node, &record, node->greeted_at, now);
     return true;
 }
 

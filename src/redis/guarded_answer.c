@@ -141,7 +141,7 @@ static bool read_inspect(struct ql_answer *answer,
     }
     answer->fence = fence;
     answer->verdict = QL_V_GRANTED;
-    if (ql_answer_is_ours(&reply->item[2], request->token))
+    if (ql_value_is_ours(&reply->item[2], request->token))
         return true;
     answer->verdict = QL_V_HELD;
     take_text(answer, &reply->item[2]);

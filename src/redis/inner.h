@@ -2,7 +2,7 @@
 /*
  * A node from inside. node.c is its face, due.c its clockwork, connection.c
  * makes and breaks connections and writes, receive.c reads, greet.c says hello,
- * and tell.c answers the owner.
+ * seen.c remembers what a guarded server showed, and tell.c answers the owner.
  */
 #ifndef QL_REDIS_INNER_H
 #define QL_REDIS_INNER_H
@@ -108,9 +108,13 @@ void ql_connection_expire(struct ql_node *node, uint64_t now);
 /* Reads what is there and deals with each reply. */
 void ql_receive(struct ql_node *node, uint64_t now);
 
+/* seen.c */
+
 /* The node's record, as answered to a question that was sent at `sent_ns`. */
-void ql_receive_record(struct ql_node *node, const struct ql_record *record,
-                       uint64_t sent_ns, uint64_t now);
+void ql_seen_record(struct ql_node *node, const struct ql_record *record,
+                    uint64_t sent_ns, uint64_t now);
+/* The largest number that an answer had. */
+void ql_seen_number(struct ql_node *node, const struct ql_answer *answer);
 
 /* tell.c */
 

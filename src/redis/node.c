@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "redis/command.h"
 #include "redis/guarded.h"
 
 /* Room that is kept for loading each script again. */
@@ -158,7 +159,7 @@ ql_verdict ql_node_send(struct ql_node *node, const struct ql_command *command,
     if (is_full(node, command))
         return QL_V_QUEUE;
     if (!ql_queue_reserve(&node->queue, node->config.mem, 1 + RESERVE) ||
-        !ql_request_command(&request, command, node->config.mem, now))
+        !ql_command_encode(&request, command, node->config.mem, now))
         return QL_V_NOMEM;
     /* Before the greeting has ended nobody knows which process it is for. */
     if (node->state >= QL_NODE_READY)

@@ -174,3 +174,12 @@ const char *ql_reply_fault(const redisReader *reader,
 {
     return reply->refused ? reply->refused : reader->errstr;
 }
+
+bool ql_value_is_ours(const struct ql_value *value, const char *token)
+{
+    size_t len = strlen(token);
+
+    return len > 0 && value->len >= len &&
+           memcmp(value->string, token, len) == 0 &&
+           (value->len == len || value->string[len] == ' ');
+}

@@ -63,4 +63,7 @@ enum ql_reply_result ql_reply_next(redisReader *reader, struct ql_reply *reply);
 const char *ql_reply_fault(const redisReader *reader,
                            const struct ql_reply *reply);
 
+/* Whether the key's value is "<token>" or "<token> <label>". */
+bool ql_value_is_ours(const struct ql_value *value, const char *token);
+
 #endif

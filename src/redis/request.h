@@ -40,11 +40,6 @@ bool ql_request_encode(struct ql_request *request, int argc, const char **argv,
 bool ql_request_words(struct ql_request *request, int argc, const char **argv);
 bool ql_request_load(struct ql_request *request, unsigned script);
 
-/* Makes a whole request of a command. */
-bool ql_request_command(struct ql_request *ret_request,
-                        const struct ql_command *command,
-                        const ql_allocator *mem, uint64_t now);
-
 /* What the command's key holds: "<token>" or "<token> <label>". */
 void ql_request_value(char value[QL_TOKEN_MAX + 1 + QL_LABEL_MAX + 1],
                       const struct ql_command *command);

@@ -4,13 +4,13 @@ HAPPENED = """Acquiring succeeded although part of the nodes had the lock for
 somebody else."""
 FAULT = "SET goes without NX, and overwrites another's key"
 EDITS = [
-    ("src/redis/request.c",
+    ("src/redis/command.c",
      '{"SET", command->name, value, "NX", "PX", ttl};',
      '{"SET", command->name, value, "PX", ttl};'),
-    ("src/redis/request.c",
+    ("src/redis/command.c",
      "{3, command->name_len, 0, 2, 2, 0};",
      "{3, command->name_len, 0, 2, 0};"),
-    ("src/redis/request.c",
+    ("src/redis/command.c",
      "    len[5] = strlen(ttl);\n    return ql_request_encode(request, 6,",
      "    len[4] = strlen(ttl);\n    return ql_request_encode(request, 5,"),
 ]

@@ -3,7 +3,7 @@ ELSEWHERE = "RedLock.net 78c55db"
 HAPPENED = "A ttl in milliseconds was sent as seconds: EX instead of PX."
 FAULT = "SET is sent with EX"
 EDITS = [
-    ("src/redis/request.c",
+    ("src/redis/command.c",
      '{"SET", command->name, value, "NX", "PX", ttl};',
      '{"SET", command->name, value, "NX", "EX", ttl};'),
 ]
