@@ -5,8 +5,8 @@
 -- Every verb answers with the record as it then is: {TIME, 'absent'}, or {TIME,
 -- 'present', cfg, prev, run, state, hw, max_ttl_ms, slack_ms, at, ref, q_run,
 -- sync, members, plan}, all strings, '' for what is missing. A verb whose
--- conditions are not met changes nothing and answers likewise, so each may be repeated,
--- and two clients that do the same thing at once do it once.
+-- conditions are not met changes nothing and answers likewise, so each may be
+-- repeated, and two clients that do the same thing at once do it once.
 
 local FIELDS = {'cfg', 'prev', 'run', 'state', 'hw', 'max_ttl_ms', 'slack_ms',
                 'at', 'ref', 'q_run', 'sync', 'members', 'plan'}

@@ -23,8 +23,8 @@ struct ql_watch {
     uint64_t looked_at[QL_NODES_MAX];
     uint8_t last_duty[QL_NODES_MAX]; /* enum ql_duty; and when it was done */
     uint64_t did_at[QL_NODES_MAX];
-    uint32_t tending;                /* nodes with a RECORD on its way */
-    uint64_t fence;                  /* the largest that any node answered */
+    uint32_t tending; /* nodes with a RECORD on its way */
+    uint64_t fence;   /* the largest that any node answered */
     uint64_t keep_ms;
     bool strict;
     bool known; /* there was a group once */
