@@ -24,9 +24,10 @@
  *     whoever comes with a smaller one than it has seen.
  *  2. Exclusion rests on clocks that run at about the same rate: one percent
  *     is allowed for (drift_ppm). A server expires keys by its wall clock. At
- *     the guarded level the clocks of a minority of nodes may be stepped by any
- *     amount; at the plain level one such step can give a lock that rests on a
- *     bare majority away again. The order of fencing tokens rests on no clock.
+ *     the guarded level the clocks of a minority of nodes may be stepped, ahead
+ *     by up to record_keep_ms; at the plain level one such step can give a lock
+ *     that rests on a bare majority away again. The order of fencing tokens
+ *     rests on no clock.
  *  3. A node that restarts without its data forgets its vote; so it does by
  *     FLUSHALL and by eviction. At the guarded level it then does not vote
  *     until that can do no harm, as long as a majority keeps its data. At the
