@@ -36,15 +36,18 @@ local plain_ours = value == token or
 -- Also when the lease has ended: late, but released.
 local record_ours = state == 'held' and owner == token
 
+if plain_ours then
+    redis.call('DEL', KEYS[1])
+end
 if record_ours then
     local keep = string.find(ARGV[2], '^0*$') and '1' or ARGV[2]
+    -- A server that is full stores nothing for a script that has not written
+    -- yet, but it lets one set an expiry.
+    redis.call('PEXPIRE', KEYS[2], keep)
     redis.call('SET', KEYS[2],
                string.format('%s %.0f %s released %s%s', token, now, f, bar,
                              ARGV[3] == '1' and '' or earlier),
                'PX', keep)
-end
-if plain_ours then
-    redis.call('DEL', KEYS[1])
 end
 if record_ours or plain_ours then
     return {1, now}

@@ -26,6 +26,24 @@ static void release_frees_and_remembers(void **state)
     assert_unchanged(bench);
 }
 
+/* Whoever would be helped by it most must not be refused. */
+static void a_full_server_releases(void **state)
+{
+    struct bench *bench = *state;
+    struct terms terms = bench_terms(bench);
+
+    for (int plain = 0; plain < 2; plain++) {
+        bench_put_held(bench, "1000");
+        if (!plain)
+            bench_do(bench, "DEL", "lock", NULL);
+        bench_do(bench, "CONFIG", "SET", "maxmemory", "1", NULL);
+        assert_says("[1, T]", bench_release(bench, &terms));
+        bench_do(bench, "CONFIG", "SET", "maxmemory", "0", NULL);
+        assert_string_equal(bench_lease(bench), "tok 1000 released");
+        assert_says("0", bench_do(bench, "EXISTS", "lock", NULL));
+    }
+}
+
 static void release_takes_what_is_left(void **state)
 {
     struct bench *bench = *state;
@@ -177,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BENCH(release_frees_and_remembers),
+        ON_BENCH(a_full_server_releases),
         ON_BENCH(release_takes_what_is_left),
         ON_BENCH(release_leaves_what_is_not_ours),
         ON_BENCH(release_is_always_allowed),
