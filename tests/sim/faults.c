@@ -251,6 +251,19 @@ void faults_tempt(struct world *w, unsigned nodes)
                     strike_node, fault, node);
 }
 
+/* Who the server is, is asked once for each connection: a client behind the
+ * proxy gets no vote there until its connection ends, as all of them do. */
+static void end_disguises(struct world *w)
+{
+    for (unsigned i = 0; i < w->network.conns; i++) {
+        struct conn *conn = &w->network.conn[i];
+
+        if (conn->used && conn->mine == END_OPEN && conn->theirs == END_OPEN &&
+            w->node[conn->node].disguised)
+            network_forge_reset(w, conn);
+    }
+}
+
 void faults_end(struct world *w)
 {
     w->calm = true;
@@ -260,4 +273,5 @@ void faults_end(struct world *w)
         trouble_node_ends(w, i);
     for (unsigned i = 0; i < w->swarm.clients; i++)
         trouble_client_ends(w, &w->client[i]);
+    end_disguises(w);
 }

@@ -315,6 +315,7 @@ void node_swap(struct world *w, unsigned index)
         return;
     keyspace_copy(&node->redis.keys, &node->replica);
     node->redis.scripts = 0;
+    node->disguised = true;
     new_run_id(w, node);
     node->redis.began_us = node_clock_us(w, node);
 }

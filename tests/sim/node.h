@@ -43,6 +43,7 @@ struct sim_node {
     uint64_t data_until;  /* it may lack a lease, or keep it by one key alone */
     bool lost;            /* data; and has not been declared ready since */
     bool was_ready, in_quarantine;
+    bool disguised;          /* another server answers on old connections */
     struct keyspace replica; /* what a replica has of it */
     uint64_t replica_at;
     /* Until when it may have keys for longer than their ttl: nobody is harmed,
